@@ -121,11 +121,23 @@ const PAYMENTS = `
     '[["action", "SALE"], ["order_amount", "10.00"]]', '{}'
   from rows where n % 10 = 0 and at > now() - interval '7 days'`;
 
-/** The indexes that no constraint needs; they are built after the rows are written, which is faster. */
-const SECONDARY_INDEXES = `
-  select i.indexname as name, i.indexdef as definition from pg_indexes i
-  where i.tablename in ('payments', 'history', 'operations', 'callbacks', 'callback_attempts', 'api_calls')
-    and not exists (select from pg_constraint c where c.conname = i.indexname)`;
+/** The indexes, and the constraints that have one, of the tables that are filled; they are built after the rows are written. */
+const INDEXES = `
+  select i.indexrelid::regclass::text as name,
+    case when c.oid is null then 'drop index ' || i.indexrelid::regclass
+      else format('alter table %s drop constraint %I', i.indrelid::regclass, c.conname) end as remove,
+    case when c.oid is null then pg_get_indexdef(i.indexrelid)
+      else format('alter table %s add constraint %I %s', i.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) end as build
+  from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
+  where i.indrelid in ('payments'::regclass, 'history'::regclass, 'operations'::regclass, 'callbacks'::regclass,
+    'callback_attempts'::regclass, 'api_calls'::regclass)
+  order by c.oid is null, name`;
+
+interface IndexStatements {
+  name: string;
+  remove: string;
+  build: string;
+}
 
 /** Fills an empty, migrated database. */
 export async function generate(connection: Connection, size: Size, progress: (text: string) => void): Promise<void> {
@@ -136,19 +148,19 @@ export async function generate(connection: Connection, size: Size, progress: (te
   await client.connect();
   const started = performance.now();
   const seconds = (): string => `${Math.round((performance.now() - started) / 1000)} s`;
-  await client.query(`set maintenance_work_mem = '512MB'`);
+  await client.query(`set maintenance_work_mem = '1GB'`);
   await client.query('select setseed(0.5)');
   await client.query(ACCOUNTS, [size.accounts, size.days]);
-  const { rows: indexes } = await client.query<{ name: string; definition: string }>(SECONDARY_INDEXES);
-  for (const { name } of indexes) await client.query(`drop index ${name}`);
+  const { rows: indexes } = await client.query<IndexStatements>(INDEXES);
+  for (const { remove } of indexes) await client.query(remove);
   for (let first = 1; first <= size.payments; first += PORTION) {
     const last = Math.min(size.payments, first + PORTION - 1);
     await client.query(PAYMENTS, [first, last, size.payments, size.accounts, size.days]);
     progress(`${last.toLocaleString('en')} of ${size.payments.toLocaleString('en')} payments, ${seconds()}`);
   }
-  for (const { name, definition } of indexes) {
+  for (const { name, build } of indexes) {
     progress(`index ${name}, ${seconds()}`);
-    await client.query(definition);
+    await client.query(build);
   }
   progress(`vacuum, ${seconds()}`);
   await client.query('vacuum analyze');

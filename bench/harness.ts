@@ -133,8 +133,10 @@ export async function newMerchant(url: URL, settings: object = {}): Promise<Merc
 
 let orders = 0;
 export const newOrder = (): string => `bench-${++orders}`;
-export function saleForm({ client_key, password }: Merchant): string {
-  const order = newOrder();
+export function saleForm(
+  { client_key, password }: Pick<Merchant, 'client_key' | 'password'>,
+  order = newOrder(),
+): string {
   const hash = wireHash(['success@example.com', order, '19.99', 'USD'], password);
   return `action=SALE&client_key=${client_key}&brand=vcard&identifier=success%40example.com&order_id=${order}&order_amount=19.99&order_currency=USD&order_description=A+payment+of+the+benchmark&payer_ip=203.0.113.7&return_url=https%3A%2F%2Fshop.example%2Freturn&hash=${hash}`;
 }

@@ -313,6 +313,22 @@ async function panel(): Promise<Goal[]> {
   ];
 }
 
+async function growth(): Promise<Goal[]> {
+  const { measureGrowth } = await import('./growth.ts');
+  const { growthTables, shareOnTarget, writeGrowth } = await import('./growth-report.ts');
+  const result = await measureGrowth();
+  const settings = ['BENCH_SIZES', 'BENCH_ACCOUNTS', 'BENCH_ROUNDS', 'BENCH_SHARED_BUFFERS']
+    .filter((name) => process.env[name] !== undefined)
+    .map((name) => `${name}=${process.env[name]} `);
+  await writeGrowth(result, `${settings.join('')}npm run bench -- growth`);
+  console.log(`\n${growthTables(result)}`);
+  return [
+    ['figures whose CPU time in the gateway grew by at most 15 %', shareOnTarget(result, 'gateway'), 1],
+    ['figures whose CPU time in PostgreSQL grew by at most 15 %', shareOnTarget(result, 'database'), 1],
+    ['figures whose buffers grew by at most 15 %', shareOnTarget(result, 'buffers'), 1],
+  ];
+}
+
 const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   sale,
   operations,
@@ -321,6 +337,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   callbacks,
   checkout,
   panel,
+  growth,
   wallets: async () => {
     await measureWallets();
     return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
@@ -329,7 +346,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
 };
 
 /** Sections that run only when they are named: they take long, or need another checkout. */
-const ON_REQUEST = ['panel', 'compare'];
+const ON_REQUEST = ['panel', 'growth', 'compare'];
 
 const chosen =
   process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => !ON_REQUEST.includes(name));

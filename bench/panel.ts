@@ -1,20 +1,14 @@
 /** Measures the panel and the admin API over a large database: the time of each page, and its plans where it is slow. */
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { Gateway } from '../src/core/context.ts';
-import { startSession } from '../src/core/operators/sessions.ts';
-import { auditEntry, commandCaller } from '../src/core/principal.ts';
 import { rollUp } from '../src/core/reports.ts';
-import { newId } from '../src/lib/id.ts';
 import { createLog } from '../src/lib/log.ts';
-import { newMasterKey } from '../src/lib/seal.ts';
 import { openGateway } from '../src/server/gateway.ts';
-import { type EmbeddedDatabase, startEmbedded } from '../src/store/embedded.ts';
-import { migrateAt } from '../src/store/migrate.ts';
-import { accountId, generate, type Size } from './generate.ts';
+import { accountId, type Size } from './generate.ts';
 import { adminToken, progress, startServer } from './harness.ts';
+import { clusterIn, prepareDatabase, signIn } from './prepared.ts';
 
 const SIZE: Size = {
   payments: Number(process.env.BENCH_PAYMENTS ?? 5_000_000),
@@ -22,60 +16,9 @@ const SIZE: Size = {
   days: Number(process.env.BENCH_DAYS ?? 365),
 };
 const FOLDER = process.env.BENCH_DATA_DIR ?? join(tmpdir(), 'turnpike-bench-panel');
-const CLUSTER = join(FOLDER, 'postgres');
-const DESCRIPTION = join(FOLDER, 'description.json');
 const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 50);
 const TARGET_MS = 200;
 const CSV_SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
-
-interface Description extends Size {
-  masterKey: string;
-}
-
-/** A database of the wanted size; an existing one is used again, after the migrations that it has not run yet. */
-async function prepare(): Promise<{ database: EmbeddedDatabase; masterKey: string }> {
-  const known = await readFile(DESCRIPTION, 'utf8').then(
-    (text): Description => JSON.parse(text),
-    () => undefined,
-  );
-  const isFitting = known && (Object.keys(SIZE) as (keyof Size)[]).every((name) => known[name] === SIZE[name]);
-  if (!isFitting) {
-    await rm(FOLDER, { recursive: true, force: true });
-    await mkdir(FOLDER, { recursive: true });
-    progress(`generating ${SIZE.payments.toLocaleString('en')} payments in ${FOLDER}`);
-    const loading = await startEmbedded({
-      folder: CLUSTER,
-      settings: { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', autovacuum: 'off' },
-    });
-    await migrateAt(loading.connection);
-    await generate(loading.connection, SIZE, progress);
-    await loading.stop();
-    await writeFile(DESCRIPTION, JSON.stringify({ ...SIZE, masterKey: newMasterKey() } satisfies Description));
-  }
-  const { masterKey } = JSON.parse(await readFile(DESCRIPTION, 'utf8')) as Description;
-  const database = await startEmbedded({ folder: CLUSTER, settings: { session_preload_libraries: 'auto_explain' } });
-  await migrateAt(database.connection);
-  return { database, masterKey };
-}
-
-/** The cookie of an owner. */
-async function signIn(gateway: Gateway): Promise<string> {
-  const operatorId = newId();
-  await gateway.operators.insert(
-    {
-      operatorId,
-      name: 'Bench',
-      email: `${operatorId}@example.com`,
-      role: 'owner',
-      mids: null,
-      state: 'active',
-      createdAt: Date.now(),
-      lastSignedInAt: null,
-    },
-    auditEntry(gateway, commandCaller('bench'), 'operators.invite', { subject: operatorId }),
-  );
-  return startSession(gateway, { operatorId }, '127.0.0.1', 'bench');
-}
 
 /** Random payments of the database, whose values the pages are asked for. */
 interface Sample {
@@ -168,7 +111,7 @@ const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
 
 export async function measurePanel(): Promise<PanelResult> {
-  const { database, masterKey } = await prepare();
+  const { database, masterKey } = await prepareDatabase(FOLDER, SIZE, { session_preload_libraries: 'auto_explain' });
   const { connection } = database;
   const log = createLog('silent', { write: () => undefined });
   const { gateway, close } = await openGateway({ connection, environment: 'sandbox', masterKey, log });
@@ -215,7 +158,7 @@ export async function measurePanel(): Promise<PanelResult> {
 
 /** Runs a page again while PostgreSQL logs the plans of its slow statements, and returns them. */
 async function plansOf(client: pg.Client, run: () => Promise<unknown>): Promise<string> {
-  const log = `${CLUSTER}.log`;
+  const log = `${clusterIn(FOLDER)}.log`;
   const settings = { log_min_duration: '20', log_analyze: 'on', log_buffers: 'on', log_parameter_max_length: '0' };
   const apply = async (write: (name: string, value: string) => string): Promise<void> => {
     for (const [name, value] of Object.entries(settings)) await client.query(write(name, value));

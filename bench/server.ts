@@ -13,9 +13,10 @@ import { driveSql } from './sql.ts';
 export interface ServerOrder {
   /**
    * `empty` is Fastify with an empty handler, `single` is the gateway with batches of one, `sql` has no HTTP,
-   * `brands` is the gateway with a provider, which offers all brands, and `receiver` accepts callbacks.
+   * `brands` is the gateway with a provider, which offers all brands, `requests` is the gateway without the work loop,
+   * and `receiver` accepts callbacks.
    */
-  kind: 'empty' | 'gateway' | 'single' | 'sql' | 'brands' | 'receiver';
+  kind: 'empty' | 'gateway' | 'single' | 'sql' | 'brands' | 'requests' | 'receiver';
   connection: { host: string; port: number; user: string; database: string };
   masterKey: string;
   adminToken: string;
@@ -96,7 +97,7 @@ async function start(order: ServerOrder): Promise<void> {
   if (gateway.threeDs) gateway.threeDs.authenticate = timed(gateway.threeDs.authenticate);
   const { upstream } = gateway.connectors;
   if (upstream) upstream.submit = timed(upstream.submit);
-  startWorkLoop(gateway);
+  if (kind !== 'requests') startWorkLoop(gateway);
   const app = createApp(gateway, {
     isTrustedProxy: () => false,
     takesRequests: true,

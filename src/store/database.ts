@@ -43,7 +43,7 @@ const types: pg.CustomTypesConfig = {
 };
 
 // A generic plan from a time when the table was small would keep using sequential scans after it has grown.
-const INDEX_ONLY =
+export const INDEX_ONLY =
   '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
 
 /** Options of every connection: a connect timeout, and TCP keep-alive. */

@@ -288,14 +288,7 @@ describe('the database and the code agree on', () => {
     );
   });
 
-  test('the primary keys of tables with merchants’ data begin with mid', async () => {
-    const { rows } = await pool.query(
-      `select c.relname as table, (
-         select a.attname from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
-         where i.indrelid = c.oid and i.indisprimary
-       ) as first
-       from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace order by 1`,
-    );
+  describe('the distribution of accounts over several databases:', () => {
     // The account of a notification is known only after it is matched to a payment.
     const others = [
       ...['accounts', 'clock_offsets', 'installation', 'migrations', 'provider_notifications'],
@@ -310,9 +303,45 @@ describe('the database and the code agree on', () => {
       // The sums of all accounts together, and how far they are.
       ...['rollup_call_totals', 'rollup_decline_totals', 'rollup_delivery_totals', 'rollup_progress', 'rollup_totals'],
     ];
-    const data = rows.filter((row) => !others.includes(row.table));
-    expect(data.map((row) => row.table)).toEqual(expect.arrayContaining(['history', 'payments']));
-    expect(data.filter((row) => row.first !== 'mid')).toEqual([]);
+
+    test('the primary keys of tables with merchants’ data begin with mid', async () => {
+      const { rows } = await pool.query(
+        `select c.relname as table, (
+           select a.attname from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+           where i.indrelid = c.oid and i.indisprimary
+         ) as first
+         from pg_class c where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace order by 1`,
+      );
+      const data = rows.filter((row) => !others.includes(row.table));
+      expect(data.map((row) => row.table)).toEqual(expect.arrayContaining(['history', 'payments']));
+      expect(data.filter((row) => row.first !== 'mid')).toEqual([]);
+    });
+
+    test('every unique index of these tables contains mid, so that each database can check it alone', async () => {
+      const { rows } = await pool.query(
+        `select i.indexrelid::regclass::text as index, i.indrelid::regclass::text as table, exists (
+           select from pg_attribute a where a.attrelid = i.indrelid and a.attnum = any (i.indkey) and a.attname = 'mid'
+         ) as "hasMid"
+         from pg_index i join pg_class c on c.oid = i.indrelid
+         where i.indisunique and c.relnamespace = 'public'::regnamespace`,
+      );
+      const data = rows.filter((row) => !others.includes(row.table));
+      expect(data.map((row) => row.index)).toContain('payments_mid_order_id_attempt_key');
+      expect(data.filter((row) => !row.hasMid)).toEqual([]);
+    });
+
+    test('foreign keys between these tables contain mid, and none leads from them to another table but accounts', async () => {
+      const { rows } = await pool.query(
+        `select f.conname as name, f.conrelid::regclass::text as table, f.confrelid::regclass::text as target, exists (
+           select from pg_attribute a where a.attrelid = f.conrelid and a.attnum = any (f.conkey) and a.attname = 'mid'
+         ) as "hasMid"
+         from pg_constraint f where f.contype = 'f' and f.connamespace = 'public'::regnamespace`,
+      );
+      const data = rows.filter((row) => !others.includes(row.table));
+      expect(data.length).toBeGreaterThan(0);
+      expect(data.filter((row) => !row.hasMid)).toEqual([]);
+      expect(data.filter((row) => others.includes(row.target) && row.target !== 'accounts')).toEqual([]);
+    });
   });
 });
 

@@ -5,12 +5,15 @@ import pg from 'pg';
 import { prepareValue } from 'pg/lib/utils.js';
 import { createCallbackStore } from '../../src/store/callbacks.ts';
 import { type Connection, type Database, openDatabase } from '../../src/store/database.ts';
+import type { PipelinedConnection } from '../../src/store/pipelined-connection.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import { readBinaryArray } from './binary-array.ts';
 
 export interface Statement {
   text: string;
   values: readonly unknown[];
+  /** Whether it runs on a connection of the hot path, whose planner is restricted to indexes. */
+  isHot?: boolean;
 }
 
 interface PlanNode {
@@ -31,6 +34,17 @@ export interface Reading {
   scans: string[];
 }
 
+/** Records the statements with values that go through a pooled client: of the stores, and of Kysely. */
+function noteQueries(client: pg.PoolClient, statements: Statement[]): void {
+  const query = client.query as (...args: unknown[]) => unknown;
+  client.query = ((config: string | { text: string; values?: unknown[] }, values?: unknown, ...rest: unknown[]) => {
+    const text = typeof config === 'string' ? config : config.text;
+    const given = Array.isArray(values) ? values : typeof config === 'string' ? [] : (config.values ?? []);
+    if (/^\s*(select|with|insert|update|delete)/i.test(text)) statements.push({ text, values: given });
+    return query.call(client, config, values, ...rest);
+  }) as typeof client.query;
+}
+
 /** The same database, recording the statements that go through it. */
 export function recordStatements(database: Database, connection: Connection) {
   const statements: Statement[] = [];
@@ -38,22 +52,34 @@ export function recordStatements(database: Database, connection: Connection) {
   const query = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool }),
     plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
-    log: ({ query: { sql, parameters } }) => void statements.push({ text: sql, values: parameters }),
   });
-  const deliveries = {
-    ...database.deliveries,
-    query: (statement: { name: string; text: string; values: unknown[] }) => {
-      statements.push({ text: statement.text, values: statement.values });
-      return database.deliveries.query(statement);
+  const noted = (connection: PipelinedConnection): PipelinedConnection => ({
+    ...connection,
+    query: (statement) => {
+      statements.push({ text: statement.text, values: statement.values, isHot: true });
+      return connection.query(statement);
     },
-  } as Database['deliveries'];
-  return { database: { ...database, query, deliveries }, statements, close: () => query.destroy() };
+  });
+  const { writes, reads, deliveries } = database;
+  const hot = { writes: noted(writes), reads: noted(reads), deliveries: noted(deliveries) };
+  pool.on('connect', (client) => noteQueries(client, statements));
+  return { database: { ...database, query, pool, ...hot }, statements, close: () => query.destroy() };
 }
 
 const literal = (value: unknown): string => {
   const text = prepareValue(Buffer.isBuffer(value) ? readBinaryArray(value) : value);
   return text === null || text === undefined ? 'null' : pg.escapeLiteral(String(text));
 };
+
+/** The values of a statement as literals. Arrays in the binary format are converted by the server to their text. */
+const literals = (client: pg.Client, { text, values }: Statement): Promise<string[]> =>
+  Promise.all(
+    values.map(async (value, index) => {
+      if (!Buffer.isBuffer(value)) return literal(value);
+      const type = new RegExp(`\\$${index + 1}::(\\w+\\[\\])`).exec(text)?.[1];
+      return literal((await client.query(`select $1::${type}::text as text`, [value])).rows[0].text);
+    }),
+  );
 
 /** The callback store over its own connections, and the statements that it sends. */
 export function notedCallbackStore(connection: Connection) {
@@ -72,7 +98,7 @@ export function notedCallbackStore(connection: Connection) {
 /** Runs a statement in a transaction that is rolled back, and returns how it read a table. */
 export async function readingOf(
   connection: Connection,
-  { text, values }: Statement,
+  statement: Statement,
   table: string,
   options = '',
 ): Promise<Reading> {
@@ -81,8 +107,9 @@ export async function readingOf(
   try {
     await client.query('begin');
     // Prepared, so that it gets the plan that the settings of the connection select.
-    await client.query(`prepare probe as ${text}`);
-    const arguments_ = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;
+    await client.query(`prepare probe as ${statement.text}`);
+    const values = await literals(client, statement);
+    const arguments_ = values.length === 0 ? '' : `(${values.join(', ')})`;
     const { rows } = await client.query(`explain (analyze, format json) execute probe${arguments_}`);
     await client.query('rollback');
     return reading(rows[0]['QUERY PLAN'][0].Plan, table);

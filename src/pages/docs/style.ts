@@ -84,6 +84,7 @@ ${checkedTab((index) => `.samples>input:nth-of-type(${index}):checked~.tab:nth-o
 .diagram .ground{fill:var(--card)}
 .diagram .box{fill:var(--raised);stroke:var(--edge)}
 .diagram .good{fill:var(--good-ground);stroke:var(--good)}
+.diagram .band{fill:var(--good-ground)}
 .diagram .end{fill:var(--bad-ground);stroke:var(--bad)}
 .diagram .line{stroke:var(--edge)}
 .diagram .head{fill:var(--edge)}
