@@ -315,6 +315,7 @@ describe('a saved card', () => {
     expect((await shop.admin('GET', `/payments?mid=${merchant.mid}`)).body.items).toHaveLength(1);
     const { body: audit } = await shop.admin('GET', '/audit?action=cards.remove');
     expect(JSON.stringify(audit)).not.toContain(paid.token);
+    expect(shop.logs.join('')).not.toContain(paid.token);
     await isSound();
   });
 
