@@ -56,10 +56,11 @@ export interface ErasureStore {
 
 type Transaction = Kysely<Schema>;
 
-/** Repeats the condition of the index `payments_by_card`. */
+/** The payments from which the card was not removed yet. Repeats the condition of the index `payments_by_card`. */
 const usersOf = (mid: string, cardId: string) => sql`select p.payment_id from payments p
   where p.mid = ${mid} and p.details #>> '{card,id}' = ${cardId} and p.details #>> '{card,id}' is not null
-    and (p.recurring_token is not null or p.details #>> '{card,token}' is not null or p.details ->> 'recurringOf' is not null)`;
+    and (p.recurring_token is not null or p.details #>> '{card,token}' is not null or p.details ->> 'recurringOf' is not null)
+    and p.details #> '{card,removed}' is null`;
 
 interface LockedPayment {
   paymentId: string;

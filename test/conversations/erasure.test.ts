@@ -276,6 +276,7 @@ describe('a saved card', () => {
     const paid = await checkout.paidByCard({ ...customer(payer), recurring_init: true }, merchant);
     const { recurring_token } = (await checkout.status({ payment_id: paid.id }, merchant)).body;
     const again = (await recur(merchant, paid.id, recurring_token as string)).body.trans_id;
+    const last = (await recur(merchant, paid.id, recurring_token as string)).body.trans_id;
     expect((await erase(paid.id)).status).toBe(200);
     expect(await shop.rows(`select from cards where mid = '${merchant.mid}'`)).toEqual([]);
     expect(await leftovers(shop, [paid.token, recurring_token as string])).toEqual([
@@ -289,6 +290,7 @@ describe('a saved card', () => {
     expect(details.card).toMatchObject({ masked: '411111******1111', removed: true });
     expect([details.payer.email, history.at(-1).event]).toEqual([payer.email, 'cardRemoved']);
     await eraseByEmail(merchant, { email: payer.email });
+    expect((await shop.events(last)).filter((event) => event === 'cardRemoved')).toHaveLength(1);
     expect(await leftovers(shop, [...personal(payer), paid.token, recurring_token as string])).toEqual([]);
     await isSound();
   });
@@ -315,6 +317,7 @@ describe('a saved card', () => {
     expect((await shop.admin('GET', `/payments?mid=${merchant.mid}`)).body.items).toHaveLength(1);
     const { body: audit } = await shop.admin('GET', '/audit?action=cards.remove');
     expect(JSON.stringify(audit)).not.toContain(paid.token);
+    expect(shop.logs.join('')).not.toContain(paid.token);
     await isSound();
   });
 

@@ -289,7 +289,7 @@ describe('sensitive changes need a recent proof of who the operator is', () => {
     const [before] = await shop.rows('select seq from audit_head');
     const url = filled(path, shop.merchant, shop.merchant.mid);
     const answer = await (method === 'GET' ? owner.get(url) : owner.submit(url));
-    const next = encodeURIComponent((page as string).replace(':mid', shop.merchant.mid));
+    const next = encodeURIComponent(filled(page as string, shop.merchant, shop.merchant.mid));
     expect([answer.status, answer.location]).toEqual([303, `/admin/confirm?next=${next}`]);
     expect((await shop.rows('select seq from audit_head'))[0]).toEqual(before);
   });

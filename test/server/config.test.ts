@@ -38,6 +38,10 @@ test('the defaults', () => {
     providerNotificationSecret: '',
     walletRoots: '',
     walletBGateway: 'gateway:turnpike',
+    keepPersonalDataDays: 0,
+    keepCallbackBodiesDays: 0,
+    keepNotificationsDays: 0,
+    keepApiCallsDays: 7,
     smtpUrl: '',
     smtpFrom: '',
     sandboxPort: '',
@@ -52,6 +56,15 @@ test('the defaults', () => {
 test('an empty variable counts as not set', () => {
   const empty = Object.fromEntries(Object.values(VARIABLES).map(({ name }) => [name, '']));
   expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+const days = (key: string): { key: string; good: [string, unknown][]; bad: string[] } => ({
+  key,
+  good: [
+    ['0', 0],
+    ['3653', 3653],
+  ],
+  bad: ['-1', '3654', '1.5', '30d'],
 });
 
 const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: string[] }> = {
@@ -191,6 +204,10 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
     ],
     bad: ['two words', 'gateway:', 'x'.repeat(101)],
   },
+  TURNPIKE_KEEP_PERSONAL_DATA_DAYS: days('keepPersonalDataDays'),
+  TURNPIKE_KEEP_CALLBACK_BODIES_DAYS: days('keepCallbackBodiesDays'),
+  TURNPIKE_KEEP_NOTIFICATIONS_DAYS: days('keepNotificationsDays'),
+  TURNPIKE_KEEP_API_CALLS_DAYS: days('keepApiCallsDays'),
   // Both have to be set together.
   TURNPIKE_SMTP_URL: {
     key: 'smtpUrl',

@@ -19,7 +19,7 @@ interface Walk {
 /** The highest id that exists. */
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** A payment that changed meanwhile, or that has an undelivered callback, is left to the next walk. */
+/** A payment that changed meanwhile, that has an undelivered callback, or that fails, is left to the next walk. */
 async function erasePayments(gateway: Gateway, after: string, ageMs: number): Promise<AgedPortion> {
   // Ids have real time; in a sandbox the clocks of accounts are ahead of it.
   const until = gateway.environment === 'sandbox' ? LAST_ID : firstIdAt(gateway.clock.real() - ageMs);
@@ -34,7 +34,8 @@ async function erasePayments(gateway: Gateway, after: string, ageMs: number): Pr
     if (!payment) continue;
     const keepsCard = payment.details.recurringOf !== undefined;
     await erasePayment(gateway, payment, { by: { actor: 'clock', actorName: null }, keepsCard }).catch((error) => {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof Refusal))
+        gateway.log.error({ err: error, payment_id: key.paymentId }, 'the data of a payment could not be erased');
     });
   }
   // Each erasure is counted by itself.
