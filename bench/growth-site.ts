@@ -108,7 +108,7 @@ export async function statementBuffers({ client }: Site): Promise<StatementBuffe
   const { rows } = await client.query<StatementBuffers>(
     `select query as text, sum(calls)::float8 as calls, sum(shared_blks_hit + shared_blks_read)::float8 as buffers
      from pg_stat_statements
-     where query !~ 'pg_stat_statements|pg_stat_activity' and dbid = (select oid from pg_database where datname = current_database())
+     where query !~ 'pg_stat_statements|pg_stat_activity|setup' and dbid = (select oid from pg_database where datname = current_database())
      group by query`,
   );
   return rows;

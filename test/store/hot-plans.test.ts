@@ -147,7 +147,7 @@ describe.each<[string, () => Promise<unknown>]>([
     await prepare();
   });
 
-  test.each(HOT)('%s is read by an index', async (_name, run) => {
+  test.each(HOT)('%s reads no large table in full', async (_name, run) => {
     statements.length = 0;
     await run();
     const recorded = [...statements];
