@@ -51,7 +51,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 
 /** How often a payer pays in the end; once unless it is listed. */
 const CHARGES: Readonly<Record<string, number>> = {
-  ...{ 'recurring sale': 2, 'retry of a declined repetition': 2, 'schedule charge': 3 },
+  ...{ void: 0, 'recurring sale': 2, 'retry of a declined repetition': 2, 'schedule charge': 3 },
 };
 
 const DAY = 86_400;

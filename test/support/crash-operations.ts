@@ -158,9 +158,10 @@ export const OPERATIONS: Readonly<Record<string, (scene: Scene) => Promise<Act>>
   /** The payer pays on the page of the provider, which then notifies the gateway. */
   async notification({ process, merchant, shop }) {
     const { redirect_url = '', trans_id = '' } = (await post(process, brandSale('hosted-b', merchant))).body;
-    return async () => {
+    return async ({ url }) => {
       await fill(redirect_url, { decision: 'approve' });
-      await expect.poll(async () => (await shop.inspect(trans_id)).status).toBe('SETTLED');
+      // A notification that the dead process stored is applied later, by the work loop of another one.
+      if (url !== shop.url) await expect.poll(async () => (await shop.inspect(trans_id)).status).toBe('SETTLED');
       return undefined;
     };
   },
