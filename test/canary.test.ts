@@ -1,5 +1,6 @@
 /** Known card numbers and security codes pass through every path; then the database, log and responses must not contain them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CVV, disguises, found, grouped, hasCode, NUMBERS } from './support/canaries.ts';
 import {
   type Body,
   cardForm,
@@ -16,51 +17,7 @@ import {
 } from './support/checkout.ts';
 import { type Fields, newOrderId, saleFields, sign, startTestGateway, type TestGateway } from './support/gateway.ts';
 
-const NUMBERS = [
-  ...['4539578763621486', '5425233430109903', '374245455400126'],
-  ...['6011000991300009', '3566002020360505', '6240008631401148'],
-];
 const [VISA = '', MASTERCARD = '', AMEX = ''] = NUMBERS;
-const CVV = '7391';
-
-const grouped = (digits: string, separator: string): string =>
-  (digits.length === 15 ? /(.{4})(.{6})(.{5})/ : /(.{4})(.{4})(.{4})(.+)/).exec(digits)?.slice(1).join(separator) ??
-  digits;
-const each = (text: string, write: (code: number) => string): string =>
-  Array.from(text, (character) => write(character.charCodeAt(0))).join('');
-/** The base64 of a text inside a longer text: the part that does not depend on the surrounding bytes. */
-const base64At = (text: string, offset: number): string =>
-  Buffer.from(' '.repeat(offset) + text)
-    .toString('base64')
-    .replace(/=+$/, '')
-    .slice(Math.ceil((offset * 8) / 6), -1);
-
-/** Every encoding in which a number could appear. */
-const disguises = (digits: string): [string, string][] => [
-  ['plain', digits],
-  ...[' ', '-', '.', '+', '%20', '%2D', '\\u0020', '&nbsp;', '\u00a0'].map((separator): [string, string] => [
-    `with ${JSON.stringify(separator)}`,
-    grouped(digits, separator),
-  ]),
-  ['backwards', [...digits].reverse().join('')],
-  ['percent-encoded', each(digits, (code) => `%${code.toString(16)}`)],
-  ['escaped as JSON', each(digits, (code) => `\\u00${code.toString(16)}`)],
-  ['escaped as HTML', each(digits, (code) => `&#${code};`)],
-  ['hexadecimal', Buffer.from(digits).toString('hex')],
-  ['hexadecimal, two bytes each', Buffer.from(digits, 'utf16le').toString('hex')],
-  ['as a number', BigInt(digits).toString(16)],
-  ...[0, 1, 2].map((offset): [string, string] => [`base64 at ${offset}`, base64At(digits, offset)]),
-  ['hexadecimal of base64', Buffer.from(Buffer.from(digits).toString('base64').replace(/=+$/, '')).toString('hex')],
-];
-const DISGUISES = NUMBERS.flatMap((digits) => disguises(digits).map(([how, text]) => ({ digits, how, text })));
-
-/** The forms of the numbers that a text contains, described without the numbers themselves. */
-const found = (text: string): string[] =>
-  DISGUISES.filter((disguise) => text.toLowerCase().includes(disguise.text.toLowerCase())).map(
-    ({ digits, how }) => `${digits.slice(0, 6)}… ${how}`,
-  );
-/** A security code is too short to search for inside other words, so only separate occurrences count. */
-const hasCode = (text: string): boolean => new RegExp(`(?<![\\w.:-])${CVV}(?![\\w:-])`).test(text);
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;

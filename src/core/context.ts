@@ -11,6 +11,7 @@ import type { Fingerprints } from '../lib/fingerprints.ts';
 import type { Limiter } from '../lib/limiter.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
+import type { WaitGauge } from '../lib/wait-gauge.ts';
 import type { WalletRoots } from '../lib/wallets/roots.ts';
 import type { WalletAAuthority } from '../lib/wallets/seal-a.ts';
 import type { WalletBAuthority } from '../lib/wallets/seal-b.ts';
@@ -193,6 +194,8 @@ export type BreakerState = 'closed' | 'open' | 'half_open';
 export interface Gateway {
   environment: Environment;
   clock: Clock;
+  /** How long new work would wait in this process. */
+  waits: WaitGauge;
   /** Encrypts secrets under the master key, which can be rotated. */
   seal: Seal;
   /** Keyed digests under a secret of the installation, which a rotation does not change. */

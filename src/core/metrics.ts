@@ -2,6 +2,15 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StateName } from '../rules/states.ts';
 
+type RequestLimit =
+  | 'account'
+  | 'address'
+  | 'notification_address'
+  | 'connection'
+  | 'unsigned_notification'
+  /** New payments, while the process has more work than it can do. */
+  | 'overload';
+
 export interface Metrics {
   registry: Registry;
   /** In the text format of Prometheus. */
@@ -14,7 +23,7 @@ export interface Metrics {
   delivered(state: string, ageMs: number): void;
   cardRefused(limit: string): void;
   /** A request of a merchant, or a notification of a provider, was refused because there were too many. */
-  requestLimited(limit: 'account' | 'address' | 'notification_address' | 'connection' | 'unsigned_notification'): void;
+  requestLimited(limit: RequestLimit): void;
   /** API calls that do not appear in the list of calls, and why. */
   callsNotKept(why: 'sampled' | 'overload' | 'failed', count: number): void;
   /** Data was erased, by request or by age. */

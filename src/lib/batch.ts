@@ -1,4 +1,5 @@
 /** Group commit: items that arrive while a batch is in flight form the next batch; each item gets its own result. */
+import type { WaitGauge } from './wait-gauge.ts';
 
 export interface BatchOptions<Item, Result> {
   maxItems: number;
@@ -14,6 +15,8 @@ export interface BatchOptions<Item, Result> {
   isItemFault: (error: unknown) => boolean;
   isolation?: Isolation<Item, Result>;
   onBatch?: (size: number) => void;
+  /** Learns how long a new item would wait for its result. */
+  gauge?: Pick<WaitGauge, 'watch'> | undefined;
 }
 
 /**
@@ -56,6 +59,15 @@ export function batch<Item, Result>(
   const isolated = new Map<string, QueuedItem<Item, Result>[]>();
   let isolatedItems = 0;
 
+  /** When the newest batch was sent, and how long the last one took. */
+  let sentAt = 0;
+  let tookMs = 0;
+  options.gauge?.watch(() => {
+    if (inFlight < maxInFlight) return 0;
+    const batchMs = Math.max(tookMs, performance.now() - sentAt);
+    return batchMs * (1 + Math.ceil(waiting.length / maxItems));
+  });
+
   // No timer: the items of one tick are sent together, and a lone item is sent at once.
   function schedule(): void {
     if (scheduled || inFlight >= maxInFlight || waiting.length === 0) return;
@@ -69,8 +81,11 @@ export function batch<Item, Result>(
       const entries = takeBatch();
       inFlight++;
       onBatch?.(entries.length);
+      const began = performance.now();
+      sentAt = began;
       void settle(entries).finally(() => {
         inFlight--;
+        tookMs = performance.now() - began;
         schedule();
       });
     }

@@ -269,6 +269,9 @@ export const LIMITS = {
   batchWaiting: 20_000,
   /** How long an item may be queued before it is refused. */
   batchWaitTimeoutMs: 5 * SECOND,
+  /** When a new item would wait this long for a batch or the event loop, new payments are refused; their `Retry-After`. */
+  openingWaitMs: 2 * SECOND,
+  overloadRetrySeconds: 2,
   /** `lock_timeout` of a batch; when it expires, its items are written one by one with the longer timeout. */
   lockTimeoutMs: 500,
   isolatedLockTimeoutMs: 5 * SECOND,

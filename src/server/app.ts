@@ -121,6 +121,11 @@ export function createApp(
     leaveUnread(request, reply);
     done(new Refusal('unknownRoute'));
   });
+  // A body that nothing reads, such as that of a GET: the client must still get the response.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    if (!request.raw.complete) leaveUnread(request, reply);
+    done();
+  });
   app.addHook('onResponse', (request, reply, done) => {
     record(request, {
       status: reply.statusCode,

@@ -22,6 +22,7 @@ import { walletRootsExpireAt } from '../core/wallet-roots.ts';
 import { createClock } from '../lib/clock.ts';
 import { createSeal } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
+import { createWaitGauge } from '../lib/wait-gauge.ts';
 import { readWalletRoots, type WalletRoots } from '../lib/wallets/roots.ts';
 import { createWindowLimit } from '../lib/window-limit.ts';
 import { receiptMail } from '../pages/pay/receipt-mail.ts';
@@ -105,10 +106,12 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const connectors = createConnectors(environment === 'sandbox', options.provider);
   const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
   const clock = createClock();
+  const waits = createWaitGauge();
   let changes: ChangeListener | undefined;
   const tools: Omit<Gateway, 'callRecorder' | 'deliverer' | 'health' | 'fingerprints' | 'connections'> = {
     environment,
     clock,
+    waits,
     seal: createSeal(options.masterKey),
     log,
     metrics,
@@ -140,6 +143,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       ...options.batchLimits,
       now: clock.real,
       onWrite: probe.report,
+      gauge: waits,
     }),
     operations: createOperationStore(database),
     schedules: createScheduleStore(database),
@@ -187,6 +191,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const close = async (): Promise<void> => {
     isClosing = true;
     clearInterval(clockReadings);
+    waits.close();
     await gateway.deliverer.stop();
     await gateway.receiver.close();
     await changes?.close();

@@ -1,6 +1,7 @@
 /** Batching of payment statements: batch sizes, the size and lock of an item, and reports of outages. */
 import { type BatchOptions, batch } from '../lib/batch.ts';
 import { isItemFault, isLockTimeout, isOutage } from '../lib/faults.ts';
+import type { WaitGauge } from '../lib/wait-gauge.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { OpenItem, TransitionItem } from './payment-write.ts';
 import type { WriteProbe } from './write-probe.ts';
@@ -22,13 +23,15 @@ export interface PaymentStoreOptions {
   now?: () => number;
   /** Called after each write: it succeeded, or failed because of an outage. */
   onWrite?: WriteProbe['report'];
+  /** Learns how long statements wait to be sent. */
+  gauge?: Pick<WaitGauge, 'watch'>;
 }
 
 /** Turns a statement that takes many items into a function that takes one and batches concurrent calls. */
 export const createBatching =
   (
     onBatch: (statement: string, size: number) => void,
-    { items = LIMITS.batchItems, inFlight = LIMITS.batchesInFlight }: PaymentStoreOptions,
+    { items = LIMITS.batchItems, inFlight = LIMITS.batchesInFlight, gauge }: PaymentStoreOptions,
   ) =>
   <Item, Result>(
     name: string,
@@ -41,6 +44,7 @@ export const createBatching =
       maxWaiting: LIMITS.batchWaiting,
       maxWaitMs: LIMITS.batchWaitTimeoutMs,
       isItemFault,
+      gauge,
       onBatch: (size) => onBatch(name, size),
       ...more,
     });

@@ -2,6 +2,7 @@
 import { Overloaded } from '../lib/batch.ts';
 import { isOutage } from '../lib/faults.ts';
 import { ERRORS, type ErrorName, invalidField, type Problem, Refusal } from '../rules/errors.ts';
+import { LIMITS } from '../rules/limits.ts';
 
 /** One entry of `errors`: what is wrong with one field of the request. */
 export interface ErrorEntry {
@@ -58,6 +59,8 @@ export function refusalOf(error: unknown): Refusal {
   if (known) return known();
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return invalidField('body', 'The request is not valid.');
-  if (error instanceof Overloaded || isOutage(error)) return new Refusal('unavailable');
+  if (error instanceof Overloaded || isOutage(error)) {
+    return new Refusal('unavailable', [], LIMITS.overloadRetrySeconds);
+  }
   return new Refusal('internal');
 }

@@ -134,15 +134,26 @@ const threeDsResult: Json = {
       ),
     ),
     responses: {
-      ...answers(
-        'The result was applied.',
-        object({
-          messageType: { const: 'RRes' },
-          messageVersion: text,
-          threeDSServerTransID: uuid,
-          resultsStatus: text,
-        }),
-      ),
+      ...answers('The result was applied (`RRes`), or belongs to no challenge (`Erro`).', {
+        oneOf: [
+          object({
+            messageType: { const: 'RRes' },
+            messageVersion: text,
+            threeDSServerTransID: uuid,
+            resultsStatus: text,
+          }),
+          object(
+            { messageType: { const: 'Erro' }, errorCode: text, errorDescription: text },
+            {
+              messageVersion: text,
+              threeDSServerTransID: text,
+              errorComponent: text,
+              errorMessageType: text,
+              errorDetail: text,
+            },
+          ),
+        ],
+      }),
       ...refusals('bodyTooLarge', 'wrongSignature', 'internal', 'unavailable'),
     },
   },

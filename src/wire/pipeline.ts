@@ -9,6 +9,7 @@ import { continueWith, type MaybePromise } from '../lib/maybe-promise.ts';
 import { DOCS } from '../rules/docs.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
+import { LIMITS } from '../rules/limits.ts';
 import { type ApiOperation, signedValues } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
 import type { MerchantRequest } from './merchant-request.ts';
@@ -25,6 +26,7 @@ export const fieldContext = ({ callbackReach }: Gateway, { settings }: Account, 
 /** Runs all checks and returns the account of the request, or throws a refusal. */
 export function admit(gateway: Gateway, request: MerchantRequest): MaybePromise<Account> {
   const operation = requireOperation(request);
+  if (operation.opensPayment) requireCapacity(gateway);
   requireReadableBody(request);
   return continueWith(findRequestAccount(gateway, request), (found) => {
     if (!found) return unknownKey(gateway, operation, request).then(refuse);
@@ -42,6 +44,13 @@ export function admit(gateway: Gateway, request: MerchantRequest): MaybePromise<
 function requireOperation({ operation }: MerchantRequest): ApiOperation {
   if (!operation) throw new Refusal('unknownRoute');
   return operation;
+}
+
+/** Refuses a new payment while the work of this process waits too long; reads and operations are not refused. */
+function requireCapacity({ waits, metrics }: Gateway): void {
+  if (waits.waitMs() < LIMITS.openingWaitMs) return;
+  metrics.requestLimited('overload');
+  throw new Refusal('unavailable', [], LIMITS.overloadRetrySeconds);
 }
 
 function requireReadableBody({ body }: MerchantRequest): void {

@@ -2,39 +2,18 @@
 import pg from 'pg';
 import { type PaymentEvent, STATES } from '../../src/rules/states.ts';
 import { verifyAt } from '../../src/store/verify.ts';
+import {
+  callbackDisagreements,
+  LEDGER_PAYMENTS,
+  type LedgerPayment,
+  ledgerDisagreements,
+  readLedger,
+  STORED_CALLBACKS,
+  type StoredCallback,
+} from '../support/agreement.ts';
 import type { MerchantServer } from './merchant-server.ts';
 import type { Records } from './shop.ts';
 import type { Stage } from './stage.ts';
-
-interface Movement {
-  id: number;
-  reference: string;
-  direction: 'in' | 'out';
-  amount: string;
-}
-
-interface OurPayment {
-  id: string;
-  order_id: string;
-  brand: string;
-  state: string;
-  captured: string;
-  refunded: string;
-  attention: string | null;
-}
-
-async function movementsAt(stage: Stage): Promise<Movement[]> {
-  const all: Movement[] = [];
-  for (let after: number | null = 0; after !== null; ) {
-    const { items, next }: { items: Movement[]; next: number | null } = await stage.provider(
-      'GET',
-      `/ledger?after=${after}`,
-    );
-    all.push(...items);
-    after = next;
-  }
-  return all;
-}
 
 /** Every state that can follow a state without a decision of an operator. */
 const FOLLOWING: ReadonlyMap<string, ReadonlySet<string>> = new Map(
@@ -53,9 +32,6 @@ const FOLLOWING: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }),
 );
 
-/** The tests' own test brand has no provider that could disagree. */
-const WITHOUT_PROVIDER = new Set(['vcard']);
-
 export interface Verdict {
   violations: string[];
   payments: number;
@@ -70,17 +46,13 @@ export async function judge(stage: Stage, records: Records, merchant: MerchantSe
   const client = new pg.Client(stage.database.connection);
   await client.connect();
   const rows = async <Row>(sql: string): Promise<Row[]> => (await client.query(sql)).rows as Row[];
-  const payments = await rows<OurPayment>(
-    `select payment_id as id, order_id, brand, state, captured::text, refunded::text, attention from payments`,
-  );
+  const payments = await rows<LedgerPayment>(LEDGER_PAYMENTS);
   const operations = await rows<{ id: string; payment: string; state: string }>(
     'select operation_id as id, payment_id as payment, state from operations',
   );
-  const callbacks = await rows<{ payment: string; seq: number; state: string }>(
-    'select payment_id as payment, seq, state from callbacks order by seq',
-  );
+  const callbacks = await rows<StoredCallback>(STORED_CALLBACKS);
   await client.end();
-  const movements = await movementsAt(stage);
+  const movements = await readLedger((path) => stage.provider('GET', path));
   const { violations: broken } = await verifyAt(stage.database.connection);
   const violations = [...broken, ...records.wrong, ...merchant.invalid];
   const demand = (isMet: boolean, sentence: string): void => void (isMet || violations.push(sentence));
@@ -106,40 +78,11 @@ export async function judge(stage: Stage, records: Records, merchant: MerchantSe
     demand(stored?.state !== 'sent', `The operation ${operationId} of ${paymentId} has no outcome.`);
   }
 
-  const moved = Map.groupBy(movements, ({ reference }) => reference);
-  for (const reference of moved.keys())
-    demand(byId.has(reference), `The provider moved money for ${reference}, unknown here.`);
-  for (const { id, brand, state, captured, refunded, attention } of payments) {
-    demand(!['PREPARE', 'REDIRECT', '3DS'].includes(state), `The payment ${id} is still ${state}.`);
-    demand(attention !== 'unresolved' && attention !== 'conflict', `The payment ${id} has the mark ${attention}.`);
-    if (WITHOUT_PROVIDER.has(brand)) continue;
-    const balance = (moved.get(id) ?? []).reduce(
-      (sum, { direction, amount }) => sum + (direction === 'in' ? BigInt(amount) : -BigInt(amount)),
-      0n,
-    );
-    const here = BigInt(captured) - BigInt(refunded);
-    // A success after the end is not booked, but shown to the operator.
-    const isLate = attention === 'late_success';
-    const there = balance < 0n ? -balance : balance;
-    demand(isLate || here === there, `The payment ${id} (${brand}, ${state}): ${here} here, ${there} at the provider.`);
-  }
-
-  const delivered = Map.groupBy(callbacks, ({ payment }) => payment);
-  for (const [id, list] of delivered) {
-    const events = merchant.processed.get(id) ?? [];
-    for (const { seq, state } of list) {
-      demand(state === 'delivered', `The callback ${seq} of ${id} is ${state}.`);
-      demand(
-        events.some(({ sequence }) => sequence === seq),
-        `The callback ${seq} of ${id} was not received.`,
-      );
-    }
-    const first = new Set(events.map(({ sequence }) => sequence));
-    const inOrder = [...first].every((sequence, index, all) => index === 0 || sequence > (all[index - 1] as number));
-    demand(inOrder, `The callbacks of ${id} arrived in the order ${[...first].join()}.`);
-  }
+  violations.push(...ledgerDisagreements(payments, movements));
+  violations.push(...callbackDisagreements(callbacks, merchant.processed));
+  const announced = new Set(callbacks.map(({ payment }) => payment));
   for (const id of merchant.processed.keys())
-    demand(delivered.has(id), `A callback of ${id} arrived that is not stored.`);
+    demand(announced.has(id), `A callback of ${id} arrived that is not stored.`);
   for (const program of [...stage.gateways, stage.simulator]) violations.push(...program.crashes);
 
   const marks = Map.groupBy(payments, ({ attention }) => attention ?? '');

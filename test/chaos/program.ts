@@ -9,6 +9,7 @@ const RESTART_MS = 500;
 
 export interface Program {
   name: string;
+  readonly pid: number | undefined;
   signal(name: NodeJS.Signals): void;
   /** How often it was started, and the stack traces with which it ended by itself. */
   readonly starts: number;
@@ -53,6 +54,9 @@ export function startProgram(
 
   return {
     name,
+    get pid() {
+      return child?.pid;
+    },
     signal: (signal) => void child?.kill(signal),
     get starts() {
       return starts;

@@ -2,12 +2,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Program, startProgram } from './program.ts';
 import { type Relay, startRelay } from './relay.ts';
 
@@ -38,14 +38,6 @@ export interface Stage {
   /** The control API of the simulator. */
   provider<Result>(method: string, path: string, body?: unknown): Promise<Result>;
   close(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /** A small file system in memory for the database, so that it can become full; only root may mount one. */

@@ -1,7 +1,8 @@
 /** An example by its one command: it starts a sandbox of its own, and ends it with itself. */
 import { afterAll, expect, test } from 'vitest';
 import { cardForm, fill, follow, show } from '../support/checkout.ts';
-import { clearAway, eventually, exists, freePort, newDataDir, pidFile, run } from '../support/process.ts';
+import { freePort } from '../support/free-port.ts';
+import { clearAway, eventually, exists, newDataDir, pidFile, run } from '../support/process.ts';
 
 afterAll(clearAway);
 

@@ -13,8 +13,9 @@ import {
 } from '../../src/rules/callbacks.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import type { MerchantWithSecret } from '../support/delivery-shop.ts';
+import { freePort } from '../support/free-port.ts';
 import { saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { clearAway, freePort, ROOT, run } from '../support/process.ts';
+import { clearAway, ROOT, run } from '../support/process.ts';
 
 const guide = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
 const merchants = guide('merchant/callbacks.md');

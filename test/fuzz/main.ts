@@ -1,7 +1,10 @@
-/** `npm run fuzz -- wallets [count] [seed] [from]`: opens altered wallet tokens on all cores, a million by default. */
+/** `npm run fuzz -- wallets|requests [count] [seed] [from]`: altered wallet tokens, or altered requests; a million by default. */
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { fuzzWalletToken, seededAt } from './wallets.ts';
+import { command, progressOf } from './progress.ts';
+import { seededAt } from './random.ts';
+import { runRequests } from './run-requests.ts';
+import { fuzzWalletToken } from './wallets.ts';
 
 /** The tokens that a worker opens at a time, by their numbers. */
 interface Portion {
@@ -14,11 +17,7 @@ interface Portion {
 type Report = Portion & ({ accepted: number } | { failed: number; error: string });
 
 const PORTION = 500;
-const LINE_MS = 5000;
-const USAGE = 'Usage: npm run fuzz -- wallets [count] [seed] [from]';
-
-const command = (count: number, seed: number, from: number): string =>
-  `npm run fuzz -- wallets ${count} ${seed} ${from}`;
+const USAGE = 'Usage: npm run fuzz -- wallets|requests [count] [seed] [from]';
 
 async function open(portion: Portion): Promise<Report> {
   const { seed, from, count } = portion;
@@ -33,29 +32,31 @@ async function open(portion: Portion): Promise<Report> {
   return { ...portion, accepted };
 }
 
-function readArguments([target, ...numbers]: readonly string[]): [count: number, seed: number, from: number] {
+const TARGETS: Readonly<Record<string, (count: number, seed: number, from: number) => void>> = {
+  wallets: openTokens,
+  requests: sendRequests,
+};
+
+function run([target = '', ...numbers]: readonly string[]): void {
   const [count = 1_000_000, seed = Date.now() % 2 ** 31, from = 0] = numbers.map(Number);
   const isValid = [count, seed, from].every((number) => Number.isSafeInteger(number) && number >= 0);
-  if (target === 'wallets' && isValid && count > 0) return [count, seed, from];
-  console.error(USAGE);
-  process.exit(2);
+  const start = Object.hasOwn(TARGETS, target) ? TARGETS[target] : undefined;
+  if (start && isValid && count > 0) start(count, seed, from);
+  else {
+    console.error(USAGE);
+    process.exitCode = 2;
+  }
 }
 
-function run(count: number, seed: number, from: number): void {
+function openTokens(count: number, seed: number, from: number): void {
   const end = from + count;
-  const started = performance.now();
   const open = new Set<number>();
-  let [next, done, accepted, shownAt] = [from, 0, 0, started];
+  let [next, done, accepted] = [from, 0, 0];
   /** Every token before this one was opened. */
   const position = (): number => Math.min(next, ...open);
-  const show = (): void => {
-    const perSecond = (done * 1000) / (performance.now() - started);
-    const seconds = Math.ceil((count - done) / perSecond);
-    const result = `${accepted} changed in unsigned parts only, all others refused`;
-    console.log(`${done} opened, ${Math.round(perSecond)} per second, ${seconds} s left: ${result}`);
-  };
+  const show = progressOf(count, 'opened', () => `${accepted} changed in unsigned parts only, all others refused`);
   const stop = (code: number): void => {
-    if (done < count) console.log(`To go on: ${command(end - position(), seed, position())}`);
+    if (done < count) console.log(`To go on: ${command('wallets', end - position(), seed, position())}`);
     process.exit(code);
   };
   process.once('SIGINT', () => stop(130));
@@ -70,16 +71,13 @@ function run(count: number, seed: number, from: number): void {
   };
   const receive = (worker: Worker, report: Report): void => {
     if ('failed' in report) {
-      console.error(`${report.error}\nThe same token again: ${command(1, seed, report.failed)}`);
+      console.error(`${report.error}\nThe same token again: ${command('wallets', 1, seed, report.failed)}`);
       process.exit(1);
     }
     open.delete(report.from);
     done += report.count;
     accepted += report.accepted;
-    if (done === count || performance.now() - shownAt >= LINE_MS) {
-      shownAt = performance.now();
-      show();
-    }
+    show(done);
     if (done === count) stop(0);
     assign(worker);
   };
@@ -95,5 +93,31 @@ function run(count: number, seed: number, from: number): void {
   }
 }
 
-if (isMainThread) run(...readArguments(process.argv.slice(2)));
+async function sendRequests(count: number, seed: number, from: number): Promise<void> {
+  let isStopped = false;
+  let counts: [number, number][] = [];
+  const shown = (): string => counts.map(([status, times]) => `${status || 'none'} × ${times}`).join(', ');
+  const show = progressOf(count, 'sent', shown);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isStopped = true));
+  console.log(`${count} altered requests from number ${from}, seed ${seed}`);
+  const { position, failures, memory } = await runRequests({
+    ...{ count, seed, from },
+    isStopped: () => isStopped,
+    onProgress(done, statuses) {
+      counts = [...statuses].toSorted(([a], [b]) => a - b);
+      show(done);
+    },
+  });
+  const megabytes = [memory.before, memory.after].map((bytes) => Math.round(bytes / 2 ** 20));
+  console.log(`Memory of the gateway: ${megabytes[0]} MB before, ${megabytes[1]} MB after.`);
+  for (const { number, error } of failures) {
+    console.error(`\n${error}\nThe same request again: ${command('requests', 1, seed, number)}`);
+  }
+  if (position < from + count) {
+    console.log(`To go on: ${command('requests', from + count - position, seed, position)}`);
+  }
+  process.exitCode = failures.length > 0 ? 1 : isStopped ? 130 : 0;
+}
+
+if (isMainThread) run(process.argv.slice(2));
 else parentPort?.on('message', async (portion: Portion) => parentPort?.postMessage(await open(portion)));

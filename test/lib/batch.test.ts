@@ -3,6 +3,7 @@ import { setImmediate as immediate, setTimeout as pause } from 'node:timers/prom
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batch, Overloaded } from '../../src/lib/batch.ts';
+import { createWaitGauge } from '../../src/lib/wait-gauge.ts';
 
 const OPTIONS = { maxItems: 100, maxInFlight: 1, maxWaiting: 1000, isItemFault: () => false };
 
@@ -181,6 +182,28 @@ test('an item that was not sent within maxWaitMs is refused as Overloaded; a sen
   releases[1]?.();
   expect(await later).toBe('answer to d');
   expect(batches).toEqual([['sent'], ['d']]);
+});
+
+test('tells how long a new item would wait: as long as the batch in flight, and once more for each one ahead', async () => {
+  const { releases, run } = heldStatement();
+  const gauge = createWaitGauge();
+  const submit = batch(run, { ...OPTIONS, maxItems: 2, gauge });
+  gauge.close();
+  const expectedMs = gauge.waitMs;
+  expect(expectedMs()).toBe(0);
+  const answers = [submit('a')];
+  await immediate();
+  await pause(20);
+  const alone = expectedMs();
+  expect(alone).toBeGreaterThan(10);
+  answers.push(...['b', 'c', 'd'].map(submit));
+  expect(expectedMs()).toBeGreaterThanOrEqual(alone * 3);
+  for (let sent = 0; sent < 3; sent++) {
+    releases[sent]?.();
+    await ticks();
+  }
+  await Promise.all(answers);
+  expect(expectedMs()).toBe(0);
 });
 
 describe('isolation', () => {

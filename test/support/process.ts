@@ -3,7 +3,6 @@ import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -273,15 +272,6 @@ async function endServer(dataDir: string): Promise<void> {
   if (!command.includes(serverFolder(dataDir))) return;
   process.kill(pid, 'SIGQUIT');
   await vi.waitFor(() => isRunning(pid) && Promise.reject(new Error('The server is still there.')), 10_000);
-}
-
-/** A port that is free at the moment. */
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /** Waits for something that comes by itself. */

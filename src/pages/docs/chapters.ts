@@ -69,7 +69,7 @@ export const AUDIENCES: readonly Audience[] = [
       { file: 'docs/brands.md', isSplit: true },
       ...inFolder('', 'errors', 'states', 'three-ds', 'wallets', 'settings', 'configuration', 'roles', 'connectors'),
       ...inFolder('', 'command-line'),
-      ...inFolder('', 'provider-api', 'page-scripts', 'performance', 'scaling', 'changes'),
+      ...inFolder('', 'provider-api', 'page-scripts', 'performance', 'scaling', 'reliability', 'changes'),
       { file: 'vectors/README.md', path: 'vectors' },
       { file: 'vectors/wallets/README.md', path: 'vectors/wallets' },
       { file: 'src/lib/wallets/roots/README.md', path: 'wallet-roots' },

@@ -178,7 +178,8 @@ const notificationView = (notification: NotificationRow) => ({
   event_id: notification.eventId,
   reference: notification.reference,
   provider_reference: notification.providerReference,
-  type: notification.body.type,
+  // Stored as the provider sent it, which may be anything.
+  type: typeof notification.body.type === 'string' ? notification.body.type : undefined,
   state: notification.state,
   tries: notification.attempts,
   received_at: wireDate(notification.receivedAt),

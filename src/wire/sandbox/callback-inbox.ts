@@ -29,7 +29,9 @@ export function callbackInboxRoutes(app: FastifyInstance, gateway: Gateway): voi
 
   app.post<AccountParams>('/callbacks/:mid', async (request, reply) => {
     request.action = 'callback received';
-    const { headers, params } = request;
+    const { params } = request;
+    // The gateway sends none of these; another sender's credentials do not belong into the inbox.
+    const { authorization: _, 'proxy-authorization': __, cookie: ___, ...headers } = request.headers;
     const answer = await receive(gateway, params.mid, { headers, body: (request.body as Buffer | undefined) ?? EMPTY });
     request.mid = params.mid;
     return reply.code(answer).send({ result: answer < 300 ? 'SUCCESS' : 'ERROR' });

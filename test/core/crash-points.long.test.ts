@@ -1,0 +1,2 @@
+/** Every crash point of every operation. */
+import './crash-points.test.ts';

@@ -1,0 +1,2 @@
+/** A longer overload. */
+import './overload.test.ts';

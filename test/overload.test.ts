@@ -1,0 +1,79 @@
+/** Overload: beyond its capacity the gateway refuses new payments early, and everything else goes on. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verifyAt } from '../src/store/verify.ts';
+import { query } from './support/database.ts';
+import { ADMIN_TOKEN, type Answer, newOrderId } from './support/gateway.ts';
+import {
+  clearAway,
+  NO_SIMULATOR,
+  newDatabase,
+  newDataDir,
+  type RunningGateway,
+  type Socket,
+  startGateway,
+} from './support/process.ts';
+import { sized } from './support/size.ts';
+
+/** Each payment takes the database this long, so that the capacity does not depend on the machine. */
+const WRITE_MS = 20;
+const CAPACITY = 1000 / WRITE_MS;
+const LOAD_SECONDS = sized(4, 20);
+const MEMORY_MOST = 120 * 2 ** 20;
+
+let gateway: RunningGateway;
+let connection: Socket;
+beforeAll(async () => {
+  const database = await newDatabase();
+  connection = database.connection;
+  gateway = await startGateway({
+    DATABASE_URL: database.url,
+    DATA_DIR: await newDataDir(),
+    TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
+    ...NO_SIMULATOR,
+  });
+  await gateway.admin('PATCH', `/accounts/${gateway.merchant.mid}`, { requests_per_second: 0 });
+});
+afterAll(clearAway);
+
+const residentBytes = (): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))?.[1]) * 1024;
+
+test('at four times its capacity new payments wait a bounded time or are refused', { timeout: 120_000 }, async () => {
+  const { body: first } = await gateway.sale();
+  expect(first.status).toBe('SETTLED');
+  await query(
+    connection,
+    `create function take_time() returns trigger language plpgsql as
+       $$ begin perform pg_sleep(${WRITE_MS / 1000}); return new; end $$;
+     create trigger take_time before insert on payments for each row execute function take_time()`,
+  );
+  const before = residentBytes();
+  const sales: Promise<Answer>[] = [];
+  const reads: Promise<Answer>[] = [];
+  for (let tenth = 0; tenth < LOAD_SECONDS * 10; tenth++) {
+    for (let count = 0; count < (CAPACITY * 4) / 10; count++) sales.push(gateway.sale({ order_id: newOrderId() }));
+    reads.push(gateway.status(first.trans_id));
+    await pause(100);
+  }
+  const answers = await Promise.all(sales);
+  const accepted = answers.filter(({ status }) => status === 200);
+  const refused = answers.filter(({ status }) => status === 503);
+  expect(accepted.length + refused.length).toBe(answers.length);
+  expect(accepted.length).toBeGreaterThan(CAPACITY);
+  expect(refused.length).toBeGreaterThan(CAPACITY);
+  for (const { body } of accepted) expect(body.status).toBe('SETTLED');
+  for (const { headers, body } of refused) {
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(body).toMatchObject({ result: 'ERROR', error_code: 100000 });
+  }
+  for (const { status, body } of await Promise.all(reads)) expect([status, body.status]).toEqual([200, 'SETTLED']);
+  expect(residentBytes() - before).toBeLessThan(MEMORY_MOST);
+
+  // The load is over: the next payment is accepted, and nothing that was refused was written.
+  expect((await gateway.sale()).body.status).toBe('SETTLED');
+  const { rows } = await query(connection, 'select count(*)::int as count from payments');
+  expect(rows[0].count).toBe(accepted.length + 2);
+  expect((await verifyAt(connection)).violations).toEqual([]);
+});
