@@ -28,6 +28,7 @@ import {
 } from './harness.ts';
 import { load } from './load.ts';
 import { measurePgbench } from './pgbench.ts';
+import { measureRoutes } from './routes.ts';
 import { measureWalletSales } from './wallet-sales.ts';
 import { measureWallets } from './wallets.ts';
 
@@ -342,6 +343,7 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
     await measureWallets();
     return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
   },
+  routes: async () => [['sales with routes to sales without, per CPU second', await measureRoutes(), 0.98]],
   compare: async () => [['CPU time per sale of the other checkout to this one', await compareCheckouts(), 1]],
 };
 

@@ -34,7 +34,7 @@ const pem = (key: ReturnType<typeof newKey>): string => key.export({ format: 'pe
 const card = { number: new Secret('4895370012003478'), month: '01', year: '2038', network: 'Visa' };
 
 /** A sale that the provider processes, as it does those of the wallets. */
-function providerSale({ client_key, password }: Merchant): string {
+export function providerSale({ client_key, password }: Merchant): string {
   const order = newOrder();
   return new URLSearchParams({
     ...{ action: 'SALE', client_key, brand: 'pin-a', order_id: order, order_amount: '19.99', order_currency: 'USD' },

@@ -67,7 +67,8 @@ function sectionOf(
   { field, docs }: Problem,
   { call, method = '', routeOptions }: RefusedRequest,
 ): string {
-  const own = docs ?? DOCS_OF_ERROR[error] ?? (call && DOCS_OF_FIELD[field]);
+  const ofField = call && Object.hasOwn(DOCS_OF_FIELD, field) ? DOCS_OF_FIELD[field] : undefined;
+  const own = docs ?? DOCS_OF_ERROR[error] ?? ofField;
   if (own !== undefined) return own;
   if (!call) return callSection(method, routeOptions?.url ?? '') ?? docsOfError(error);
   if (field === 'body' || field === 'content-type') return call.protocol === 's2s' ? DOCS.forms : DOCS.json;

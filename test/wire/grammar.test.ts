@@ -527,7 +527,7 @@ describe('mutated requests', () => {
             throw new Error(told(sent, replies), { cause: error });
           }
         }),
-        { numRuns: sized(250, 1500) * TIMES, endOnFailure: true },
+        { numRuns: sized(600, 1500) * TIMES, endOnFailure: true },
       );
       expect(await count()).toBe(before + paid.size);
       for (const line of shop.logs) {
