@@ -11,6 +11,7 @@ import {
   isAtShop,
   ONCE,
   payByCard,
+  payInVain,
   reads,
   setStage,
   stopTime,
@@ -108,7 +109,7 @@ test('a second tab that submits another card during a challenge is redirected to
 test('reloading a page with refused values submits them again and pays nothing', async () => {
   const page = await stage.payer();
   const session = await stage.visit(page, CARD);
-  await payByCard(page, '05/20');
+  await payInVain(page);
   await page.getByRole('alert').waitFor();
   await page.reload();
   await page.getByRole('alert').waitFor();

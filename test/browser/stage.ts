@@ -130,6 +130,15 @@ export async function payByCard(page: Page, expiry?: string): Promise<void> {
   await cardForm(page).pay.click();
 }
 
+/** A name that only the server refuses. */
+export const REFUSED_NAME = '1234 5678 9012';
+
+export async function payInVain(page: Page): Promise<void> {
+  await fillCard(page);
+  await cardForm(page).holder.fill(REFUSED_NAME);
+  await cardForm(page).pay.click();
+}
+
 /** What a brand asks for, by the name of its field. */
 export const field = (page: Page, name: string) => page.locator(`main [name="${name}"]`);
 

@@ -1,2 +1,0 @@
-/** More altered requests. */
-import './requests.test.ts';
