@@ -1,9 +1,9 @@
 /** Announces changes to all processes over LISTEN/NOTIFY, so that none uses a stale account or clock. */
 import { type Kysely, sql } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import { LIMITS } from '../rules/limits.ts';
+import { BoundedClient } from './bounded-client.ts';
 import { type Connection, connecting } from './database.ts';
-import { endClient } from './pipelined-connection.ts';
 import type { Schema } from './schema.ts';
 
 const CHANNEL = 'turnpike_changes';
@@ -31,7 +31,7 @@ export async function listenToChanges(
   let closed = false;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ ...connection, ...connecting, query_timeout: LIMITS.heartbeatTimeoutMs });
+    const next = new BoundedClient({ ...connection, ...connecting, query_timeout: LIMITS.heartbeatTimeoutMs });
     let heartbeat: NodeJS.Timeout | undefined;
     const lost = () => {
       if (client !== next) return;
@@ -63,7 +63,7 @@ export async function listenToChanges(
       next.connection.stream.destroy();
       throw error;
     }
-    if (closed) return endClient(next);
+    if (closed) return next.end();
     client = next;
     live = true;
     beat();
@@ -82,7 +82,7 @@ export async function listenToChanges(
     },
     async close() {
       closed = true;
-      if (client) await endClient(client);
+      if (client) await client.end();
     },
   };
 }

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { faultOf, isAnswerTimeout } from '../lib/faults.ts';
 import { StartupError, UnreachableError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
+import { BoundedClient } from './bounded-client.ts';
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts';
 import type { Schema } from './schema.ts';
 
@@ -55,10 +56,9 @@ export const connecting = {
 
 /**
  * A pooled client that ends itself when a response times out. The driver only rejects the statement, and the pool would
- * hand the connection to the next caller, behind a statement that still runs or on a dead connection. When the server
- * does not respond to the end, the socket is destroyed.
+ * hand the connection to the next caller, behind a statement that still runs or on a dead connection.
  */
-class PooledClient extends pg.Client {
+class PooledClient extends BoundedClient {
   // biome-ignore lint/suspicious/noExplicitAny: the driver overloads this method a dozen times
   override query(...args: any[]): any {
     // biome-ignore lint/suspicious/noExplicitAny: as above
@@ -69,14 +69,6 @@ class PooledClient extends pg.Client {
       });
     }
     return answer;
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  override end(...args: any[]): any {
-    const timer = setTimeout(() => this.connection.stream.destroy(), LIMITS.databaseCloseTimeoutMs).unref();
-    this.once('end', () => clearTimeout(timer));
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    return (super.end as any)(...args);
   }
 }
 

@@ -1,8 +1,7 @@
 /** A connection that sends the next statement while the last one runs, so that the server is never idle in between. */
-import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { isAnswerTimeout } from '../lib/faults.ts';
-import { LIMITS } from '../rules/limits.ts';
+import { BoundedClient } from './bounded-client.ts';
 
 /** A pipelined connection, or a pool in its place. */
 export interface PipelinedConnection {
@@ -29,7 +28,7 @@ export function openPipelinedConnection(config: pg.ClientConfig, onFault: (error
   };
 
   async function connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...config, pipeline: true });
+    const client = new BoundedClient({ ...config, pipeline: true });
     client.on('error', (error) => {
       dropClient(client);
       onFault(error);
@@ -60,20 +59,9 @@ export function openPipelinedConnection(config: pg.ClientConfig, onFault: (error
     },
     async end() {
       await connecting?.catch(() => undefined);
-      if (connected) await endClient(connected);
+      if (connected) await connected.end();
     },
   };
-}
-
-/** Ends a connection; when the server does not respond in time, the socket is destroyed. */
-export async function endClient(client: pg.Client): Promise<void> {
-  const timeout = new AbortController();
-  const ended = client.end().finally(() => timeout.abort());
-  await pause(LIMITS.databaseCloseTimeoutMs, undefined, { signal: timeout.signal, ref: false }).then(
-    () => client.connection.stream.destroy(),
-    () => undefined,
-  );
-  await ended;
 }
 
 const DEADLOCK = '40P01';

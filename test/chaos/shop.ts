@@ -54,8 +54,8 @@ export function createShop(url: string, account: Account, name: string, chance: 
   const newOrder = (): string => `${name}-${++orders}`;
   const amount = (): string => `${chance.upTo(999)}.${String(chance.upTo(99)).padStart(2, '0')}`;
 
-  /** The answer to a request; undefined if it was refused or is unknown, which a fault may cause. */
-  async function ask<Result>(kind: string, request: Promise<Result>): Promise<Result | undefined> {
+  /** What became of a request; a fault may cause a refusal, or that it is unknown. */
+  async function outcomeOf<Result>(kind: string, request: Promise<Result>): Promise<Result | 'refused' | 'unknown'> {
     const count = (outcome: string): void => {
       const key = `${kind} ${outcome}`;
       records.counts.set(key, (records.counts.get(key) ?? 0) + 1);
@@ -70,8 +70,14 @@ export function createShop(url: string, account: Account, name: string, chance: 
       // A repeat after the duplicate window is a duplicate; another operation may have been faster.
       const isExplained = isUnknown || error instanceof DuplicateError || error instanceof StateError;
       if (!isExplained) records.wrong.push(`${kind}: ${String(error)}`);
-      return undefined;
+      return isUnknown ? 'unknown' : 'refused';
     }
+  }
+
+  /** The answer to a request, if there is one. */
+  async function ask<Result extends object>(kind: string, request: Promise<Result>): Promise<Result | undefined> {
+    const outcome = await outcomeOf(kind, request);
+    return typeof outcome === 'object' ? outcome : undefined;
   }
 
   function note(paymentId: string, orderId: string, state: string): void {
@@ -149,17 +155,11 @@ export function createShop(url: string, account: Account, name: string, chance: 
   async function operate(
     kind: string,
     paymentId: string,
-    request: (operationId: string) => Promise<unknown>,
+    request: (operationId: string) => Promise<object>,
   ): Promise<void> {
     const operationId = crypto.randomUUID();
-    const before = records.counts.get(`${kind} refused`) ?? 0;
-    const answer = await ask(kind, request(operationId));
-    const isRefused = (records.counts.get(`${kind} refused`) ?? 0) > before;
-    records.operations.push({
-      operationId,
-      paymentId,
-      answer: answer ? 'accepted' : isRefused ? 'refused' : 'unknown',
-    });
+    const outcome = await outcomeOf(kind, request(operationId));
+    records.operations.push({ operationId, paymentId, answer: typeof outcome === 'object' ? 'accepted' : outcome });
   }
 
   const SCENARIOS: readonly (() => Promise<unknown>)[] = [

@@ -1,6 +1,8 @@
 /** Alters a request at its fields, types, sizes, encodings, method, headers and bytes, and writes its bytes. */
+
+import type { Random } from '../support/chance.ts';
 import type { Draft, Json } from './drafts.ts';
-import { altered, alteredBytes, below, ODD, pick, type Random } from './random.ts';
+import { altered, alteredBytes, below, ODD, pick } from './random.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'];
 const TYPES = [

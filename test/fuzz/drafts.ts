@@ -5,7 +5,8 @@ import { sign, signedValues } from '../../client/src/sign.ts';
 import { signatureOf } from '../../src/lib/signature.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { CVV, NUMBERS } from '../support/canaries.ts';
-import { below, pick, type Random } from './random.ts';
+import type { Random } from '../support/chance.ts';
+import { below, pick } from './random.ts';
 import type { World } from './world.ts';
 
 export type Json = Record<string, unknown>;

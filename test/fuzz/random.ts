@@ -1,17 +1,5 @@
 /** Random choices from a seed, and the changes that every fuzz test makes. */
-
-export type Random = () => number;
-
-/** Mulberry32: the same seed gives the same numbers. */
-export function seeded(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { type Random, seeded } from '../support/chance.ts';
 
 /** The random numbers of one token or request: they do not depend on those before it. */
 export const seededAt = (seed: number, number: number): Random => seeded(seed ^ Math.imul(number + 1, 0x9e3779b1));

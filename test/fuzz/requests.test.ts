@@ -1,12 +1,11 @@
 /** Altered requests against a gateway process: no crash, no leak, and every response is the documented one. */
 import { expect, test } from 'vitest';
-import { sized } from '../support/size.ts';
 import { runRequests } from './run-requests.ts';
 
 const SEED = Number(process.env.SEED) || 17;
-const COUNT = sized(2000, 20_000);
+const COUNT = 2000;
 
-test(`${COUNT} altered requests (SEED=${SEED})`, { timeout: sized(120_000, 900_000) }, async () => {
+test(`${COUNT} altered requests (SEED=${SEED})`, { timeout: 120_000 }, async () => {
   const { failures, statuses } = await runRequests({ count: COUNT, seed: SEED, from: 0 });
   expect(failures).toEqual([]);
   // The run reached what is behind the checks, and the checks.

@@ -2,9 +2,9 @@
 import { connect } from 'node:net';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { found, hasCode } from '../support/canaries.ts';
+import type { Random } from '../support/chance.ts';
 import { type WrittenRequest, writeAltered } from './alter.ts';
 import { DOCUMENT, type Draft, draftOf, type Json, poolOf } from './drafts.ts';
-import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 interface Response {

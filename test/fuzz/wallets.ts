@@ -1,7 +1,8 @@
 /** Altered wallet tokens: a token is refused by name, or it opens to exactly what its wallet sealed. */
 import { type OpenedToken, TokenRefused } from '../../src/lib/wallets/opened.ts';
 import { copyWith, openA, openB, revealed, type Vector, vectorsA, vectorsB } from '../lib/wallets/vectors.ts';
-import { altered, below, pick, type Random } from './random.ts';
+import type { Random } from '../support/chance.ts';
+import { altered, below, pick } from './random.ts';
 
 // One token for each combination of version and form that differs in structure.
 const NAMES = ['indefinite lengths', 'definite lengths', 'application data', 'ECv1 with a cryptogram'];

@@ -1,4 +1,18 @@
-/** A seeded random generator: the same seed makes the same choices. */
+/** Seeded random generators: the same seed makes the same choices. */
+
+/** Returns numbers from 0 to 1. */
+export type Random = () => number;
+
+/** Mulberry32. */
+export function seeded(seed: number): Random {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
 
 export interface Chance {
   oneIn(probability: number): boolean;
@@ -9,13 +23,7 @@ export interface Chance {
 }
 
 export function chanceFrom(seed: number): Chance {
-  let state = seed;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
+  const next = seeded(seed);
   return {
     oneIn: (probability) => next() < probability,
     upTo: (most) => 1 + Math.floor(next() * most),

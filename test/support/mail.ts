@@ -1,6 +1,6 @@
 /** A mail server for tests that speaks real SMTP on loopback and keeps what it accepted. */
-import { createServer } from 'node:net';
 import { SMTPServer } from 'smtp-server';
+import { freePort } from './free-port.ts';
 
 export interface ReceivedMail {
   from: string;
@@ -78,14 +78,6 @@ export async function startMailServer(password?: string): Promise<TestMailServer
   };
   await self.start();
   return self;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return typeof address === 'object' && address ? address.port : 0;
 }
 
 /** The headers of a message, unfolded and with encoded words decoded, by lower-case name. */

@@ -46,7 +46,9 @@ const KNOWN_MOST = 1000;
 /** The private key of a text that is read often. */
 export function readKnownKey(pem: string): KeyObject {
   const digest = createHash('sha256').update(pem).digest('base64');
-  const key = known.get(digest) ?? readPrivateKey(pem);
+  const found = known.get(digest);
+  if (found) return found;
+  const key = readPrivateKey(pem);
   if (known.size >= KNOWN_MOST) known.clear();
   known.set(digest, key);
   return key;

@@ -1,7 +1,7 @@
 /** Fuzzed wallet tokens; `npm run fuzz -- wallets` opens a million of them. */
 import { expect, test } from 'vitest';
-import { seeded } from '../../fuzz/random.ts';
 import { fuzzWalletToken } from '../../fuzz/wallets.ts';
+import { seeded } from '../../support/chance.ts';
 import { sized } from '../../support/size.ts';
 
 test('an altered token is refused by name, or opens to what its wallet sealed', async () => {
