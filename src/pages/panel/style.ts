@@ -106,7 +106,7 @@ fieldset.bare{border:0;margin:0;padding:0;min-width:0}
 .inline button{min-height:2.25rem}
 .links{margin:0;padding-inline-start:1.25rem}
 .plain:has(.links) main{max-width:40rem}
-.chart{min-height:15.5rem}
+.chart{min-height:15.5rem;overflow:hidden}
 .u-legend{color:var(--soft);font-size:.8125rem}
 .uplot .u-legend th,.uplot .u-legend td{border:0;padding:.125rem .25rem;font-weight:400}
 .uplot .u-legend tr:hover{background:none}
