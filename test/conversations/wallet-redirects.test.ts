@@ -63,6 +63,8 @@ beforeAll(async () => {
 afterAll(async () => {
   expect([stripe.problems, adyen.violations]).toEqual([[], []]);
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
+  const logged = shop.logs.join('\n');
+  for (const number of [STRIPE_CARDS.challenge, AUTHENTICATED_CARD]) expect(logged).not.toContain(number);
   await stripe.close();
   await adyen.close();
 });
