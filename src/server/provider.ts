@@ -58,11 +58,12 @@ async function refuseSimulator({ url, key }: ProviderAccess, log: Logger): Promi
 /** Refuses to start production while routes lead to a simulator; `turnpike routes` changes them without a gateway. */
 export async function refuseSimulatedRoutes(gateway: Gateway): Promise<void> {
   if (gateway.environment !== 'production') return;
-  for (const row of await gateway.connectionStore.list(null)) {
-    const [mid] = await gateway.connectionStore.accountsWith(row.connectionId);
-    if (mid === undefined || (await simulatedAmong(gateway, [row])).length === 0) continue;
+  const { connectionStore } = gateway;
+  for (const { connectionId } of await simulatedAmong(gateway, await connectionStore.list(null))) {
+    const [mid] = await connectionStore.accountsWith(connectionId);
+    if (mid === undefined) continue;
     throw new StartupError(
-      `Production refuses a simulated provider: the account ${mid} has a route to the connection ${row.connectionId}, which is one. Change the routes: \`turnpike routes ${mid} set\`.`,
+      `Production refuses a simulated provider: the account ${mid} has a route to the connection ${connectionId}, which is one. Change the routes: \`turnpike routes ${mid} set\`.`,
     );
   }
 }

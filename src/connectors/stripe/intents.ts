@@ -110,9 +110,10 @@ function billingOf({ payer, card }: Submission): Stripe.PaymentMethodCreateParam
 function isPossible(submission: Submission): boolean {
   const { amount, currency, isPayout, first, card, method = 'card', recurringOf, wallet } = submission;
   if (isPayout || toStripe(amount, currency) === undefined) return false;
+  if (first?.paymentMethod !== undefined) return true;
   // The number of a device is of no use without its cryptogram, which this connector does not send.
   if (wallet?.type === 'CRYPTOGRAM_3DS') return false;
-  return first?.paymentMethod !== undefined || card !== undefined || (method !== 'card' && recurringOf === undefined);
+  return card !== undefined || (method !== 'card' && recurringOf === undefined);
 }
 
 export interface Intents {
