@@ -8,7 +8,7 @@ import { code, duration, page, table } from './markdown.ts';
 const STATE_MEANS: Record<StateName, string> = {
   PREPARE: 'Stored; the payer chooses a payment method, or the provider has not answered yet.',
   REDIRECT: 'The payer must continue on another page.',
-  '3DS': 'The payer must complete 3-D Secure, on the payment page or at the card issuer.',
+  '3DS': 'The payer must complete 3-D Secure, on the payment page, at the card issuer or at the provider.',
   PENDING: 'Authorised and waiting for a capture, or waiting for the outcome from the provider.',
   SETTLED: 'Paid.',
   DECLINED: 'Declined by the provider, or not completed by the payer.',

@@ -241,6 +241,8 @@ export interface CheckResult {
   ok: boolean;
   /** One sentence for the operator, without secrets. */
   detail: string;
+  /** The provider only simulates payments, which production does not use. */
+  isSimulated?: true;
 }
 
 /** Every call has a deadline: the connector aborts the call then, and sends nothing once `begin()` returned false. */

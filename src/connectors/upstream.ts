@@ -234,7 +234,7 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess,
       if (status !== 200) return { ok: false, detail: `The provider answered ${status}.` };
       const { name, simulator } = jsonOf({ text });
       if (simulator === true && !allowsSimulator)
-        return { ok: false, detail: 'The provider is a simulator, which production does not use.' };
+        return { ok: false, detail: 'The provider is a simulator, which production does not use.', isSimulated: true };
       return { ok: true, detail: `The provider is ${textOf(name).slice(0, 100) || 'unnamed'}.` };
     },
     close: client.close,

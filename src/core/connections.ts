@@ -1,5 +1,5 @@
 /** Connections to providers: creates, changes and deletes them, checks their credentials, opens their connectors. */
-import { type Connector, NotSent } from '../connectors/connector.ts';
+import { type CheckResult, type Connector, NotSent } from '../connectors/connector.ts';
 import { DEFINITIONS } from '../connectors/index.ts';
 import { createCache } from '../lib/cache.ts';
 import { Deadline } from '../lib/deadline.ts';
@@ -145,7 +145,7 @@ export async function deleteConnection(gateway: Gateway, by: Caller, { connectio
 }
 
 /** Makes a harmless call with the credentials; the answer counts for the health of the connection. */
-export async function checkConnection(gateway: Gateway, row: ConnectionRow): Promise<{ ok: boolean; detail: string }> {
+export async function checkConnection(gateway: Gateway, row: ConnectionRow): Promise<CheckResult> {
   const key = connectionKey(row.connector, row.connectionId);
   const deadline = new Deadline(LIMITS.outcomeTimeoutMs);
   try {
@@ -164,6 +164,15 @@ export async function checkConnection(gateway: Gateway, row: ConnectionRow): Pro
   } finally {
     deadline.clear();
   }
+}
+
+/** Those of the connections that production must not route payments to: their providers only simulate payments. */
+export async function simulatedAmong(gateway: Gateway, rows: readonly ConnectionRow[]): Promise<ConnectionRow[]> {
+  if (gateway.environment !== 'production') return [];
+  // A connector with hosts of its own calls no other ones in production.
+  const anywhere = rows.filter(({ connector }) => connectorEntry(connector)?.hosts === undefined);
+  const results = await Promise.all(anywhere.map((row) => checkConnection(gateway, row)));
+  return anywhere.filter((_, index) => results[index]?.isSimulated);
 }
 
 /** A connection as the admin API and the panel show it; credentials are write-only. */

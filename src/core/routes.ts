@@ -3,7 +3,7 @@ import { Refusal } from '../rules/errors.ts';
 import { SENTENCES } from '../rules/fields.ts';
 import { type Route, type RouteFacts, routeView } from '../rules/routes.ts';
 import { forgetAccounts } from './accounts.ts';
-import { seesConnection } from './connections.ts';
+import { type ConnectionRow, seesConnection, simulatedAmong } from './connections.ts';
 import type { Account, Gateway } from './context.ts';
 import { candidates, chooseRoute } from './payments/route.ts';
 import { auditEntry, type Caller, type Principal } from './principal.ts';
@@ -29,6 +29,7 @@ export async function changeRoutes(
     isUsable(route) ? [] : [{ field: `routes[${index}].connection_id`, sentence: SENTENCES.notAChoice }],
   );
   if (problems.length > 0) throw new Refusal('invalidData', problems);
+  await refuseSimulated(gateway, before, routes, known);
   const audit = auditEntry(gateway, by, 'routes.change', {
     mid,
     before: { routes: before.map(routeView) },
@@ -36,6 +37,29 @@ export async function changeRoutes(
   });
   await gateway.accounts.changeRoutes(mid, routes, audit);
   forgetAccounts(gateway, mid);
+}
+
+/** Production routes nothing to a simulator. Only connections that the account does not use yet are asked. */
+async function refuseSimulated(
+  gateway: Gateway,
+  before: readonly Route[],
+  routes: readonly Route[],
+  known: readonly ConnectionRow[],
+): Promise<void> {
+  const isNew = ({ connectionId }: ConnectionRow): boolean =>
+    before.every((route) => route.connectionId !== connectionId);
+  const simulated = await simulatedAmong(gateway, known.filter(isNew));
+  const problems = routes.flatMap(({ connectionId }, index) =>
+    simulated.some((row) => row.connectionId === connectionId)
+      ? [
+          {
+            field: `routes[${index}].connection_id`,
+            sentence: 'This connection is a simulator, which production does not use.',
+          },
+        ]
+      : [],
+  );
+  if (problems.length > 0) throw new Refusal('invalidData', problems);
 }
 
 /** Which connection a payment would go to, and which ones it would go to after that; nothing is done. */

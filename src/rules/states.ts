@@ -64,6 +64,8 @@ export const STATES = {
     on: {
       // The payment page starts the authentication of a wallet's card, and the bank then wants a challenge.
       challenged: '3DS',
+      // The provider authenticates the payer itself, on its own page.
+      redirected: '3DS',
       accepted: 'PENDING',
       unanswered: 'PENDING',
       authorised: 'PENDING',

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import type { ProviderAccess } from '../connectors/index.ts';
+import { simulatedAmong } from '../core/connections.ts';
+import type { Gateway } from '../core/context.ts';
 import { createSeal } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import type { Config } from './config.ts';
@@ -51,6 +53,19 @@ async function refuseSimulator({ url, key }: ProviderAccess, log: Logger): Promi
   throw new StartupError(
     'Production refuses a simulated provider: set TURNPIKE_PROVIDER_URL to the address of a real one.',
   );
+}
+
+/** Refuses to start production while routes lead to a simulator; `turnpike routes` changes them without a gateway. */
+export async function refuseSimulatedRoutes(gateway: Gateway): Promise<void> {
+  if (gateway.environment !== 'production') return;
+  const { connectionStore } = gateway;
+  for (const { connectionId } of await simulatedAmong(gateway, await connectionStore.list(null))) {
+    const [mid] = await connectionStore.accountsWith(connectionId);
+    if (mid === undefined) continue;
+    throw new StartupError(
+      `Production refuses a simulated provider: the account ${mid} has a route to the connection ${connectionId}, which is one. Change the routes: \`turnpike routes ${mid} set\`.`,
+    );
+  }
 }
 
 /** Runs the provider simulator as a child process while the gateway runs, and restarts it when it dies. */

@@ -17,6 +17,7 @@ import { banner } from './banner.ts';
 import { boot } from './boot.ts';
 import { type Config, mailAccess, retentionOf, trustedProxies } from './config.ts';
 import { openGateway } from './gateway.ts';
+import { refuseSimulatedRoutes } from './provider.ts';
 import { type Handover, runWorkers, serveWorkerMetrics } from './workers.ts';
 
 /** Runs a gateway in this process, or supervises several. */
@@ -36,6 +37,7 @@ export async function serve(config: Config): Promise<void> {
   const { gateway } = installation;
   let stopServing: () => Promise<void> = async () => undefined;
   try {
+    await refuseSimulatedRoutes(gateway);
     const token = await adminToken(gateway, config.adminToken);
     // For the commands on this machine; production keeps no copy of its token.
     if (token.made !== undefined && config.environment === 'sandbox') await writeAdminToken(config.dataDir, token.made);

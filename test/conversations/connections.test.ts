@@ -1,12 +1,16 @@
 /** Connections over the admin API: credentials are write-only, refusals name the field, and scopes are kept. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { createConnection } from '../../src/core/connections.ts';
+import { commandCaller, type Principal } from '../../src/core/principal.ts';
 import { rotateKeys } from '../../src/core/rotation.ts';
 import { boundTo, createSeal, newMasterKey } from '../../src/lib/seal.ts';
+import { refuseSimulatedRoutes } from '../../src/server/provider.ts';
 import { openRotationStore } from '../../src/store/rotation.ts';
 import { ADMIN_TOKEN, openShop, startTestGateway } from '../support/gateway.ts';
 import { connect, openProviders, type TestProvider } from '../support/providers.ts';
 
+const OWNER: Principal = { kind: 'token', id: null, name: 'test', role: 'owner', mids: null };
 const OLD_KEY = newMasterKey();
 const shop = openShop({ masterKey: OLD_KEY });
 const providers = openProviders(1);
@@ -178,6 +182,35 @@ test('production accepts https and no other host', async () => {
     const settings = { api_base: 'https://double.example' };
     expect(fieldsOf(await create({ credentials, settings }))).toEqual(['settings.api_base']);
     expect((await create({ credentials })).status).toBe(201);
+  } finally {
+    await live.close();
+  }
+});
+
+test('production routes no payment to a simulator, and does not start while a route leads to one', async () => {
+  const live = await startTestGateway({ environment: 'production' });
+  try {
+    const { gateway, merchant } = live;
+    const { connectionId } = await createConnection(gateway, OWNER, commandCaller('test'), 'upstream', {
+      name: 'Simulator',
+      credentials: provider().credentials,
+    });
+    const checked = await live.admin('POST', `/connections/${connectionId}/check`);
+    expect(checked.body).toEqual({
+      ok: false,
+      detail: 'The provider is a simulator, which production does not use.',
+    });
+    const routes = [{ connection_id: null }, { connection_id: connectionId }];
+    const refused = await live.admin('PUT', `/accounts/${merchant.mid}/routes`, routes);
+    expect([refused.status, fieldsOf(refused)]).toEqual([400, ['routes[1].connection_id']]);
+    await refuseSimulatedRoutes(gateway);
+    // Its provider became a simulator later.
+    await live.rows(
+      `update accounts set routes = '[{"connectionId": "${connectionId}"}]' where mid = '${merchant.mid}'`,
+    );
+    await expect(refuseSimulatedRoutes(gateway)).rejects.toThrow(`turnpike routes ${merchant.mid} set`);
+    expect((await live.admin('PUT', `/accounts/${merchant.mid}/routes`, [])).status).toBe(200);
+    await refuseSimulatedRoutes(gateway);
   } finally {
     await live.close();
   }

@@ -14,7 +14,7 @@ const FROM_THE_PAYER = {
 export const TRANSITIONS: Record<StateName, Partial<Record<PaymentEvent, StateName>>> = {
   PREPARE: { redirected: 'REDIRECT', challenged: '3DS', ...FROM_THE_PAYER },
   REDIRECT: { redirected: 'REDIRECT', ...FROM_THE_PAYER },
-  '3DS': { challenged: '3DS', ...FROM_THE_PAYER },
+  '3DS': { challenged: '3DS', redirected: '3DS', ...FROM_THE_PAYER },
   PENDING: {
     authorised: 'PENDING',
     settled: 'SETTLED',

@@ -45,6 +45,7 @@ export interface TokenB extends CardInToken {
   key: KeyObject;
   recipient?: string;
   kind?: 'PAN_ONLY' | 'CRYPTOGRAM_3DS';
+  number?: string;
 }
 
 function cardOf(number: string, expiry = '01/38') {
@@ -74,7 +75,7 @@ export function openWallets() {
       key,
       ...token
     }: TokenB): string {
-      const number = kind === 'PAN_ONLY' ? CARD_NUMBER : DEVICE_NUMBER;
+      const { number = kind === 'PAN_ONLY' ? CARD_NUMBER : DEVICE_NUMBER } = token;
       const payment = { ...cardOf(number, token.expiry), kind };
       const { sealedAt = Date.now() } = token;
       return JSON.stringify(sealWalletB(authorityB, { recipient, gatewayMerchantId, key }, payment, sealedAt));

@@ -100,9 +100,11 @@ const cardDetails = ({ number, month, year, holder, cvv }: CardData) => ({
 
 /** The request of a payment that the payer makes; undefined if Adyen cannot take it. */
 export function paymentRequest(submission: Submission, merchantAccount: string): PlainPayment | undefined {
-  const { card, method, browser, isFirstOfSeries } = submission;
+  const { card, method, browser, isFirstOfSeries, wallet } = submission;
   const amount = toAdyen(submission.amount, submission.currency);
   if (!amount || (method === CARD_TYPE && !card)) return undefined;
+  // The number of a device is of no use without its cryptogram, which this connector does not send.
+  if (wallet?.type === 'CRYPTOGRAM_3DS') return undefined;
   // Any name of a method that the settings contain: Adyen adds methods without changes of its types.
   const paymentMethod = card ? cardDetails(card) : ({ type: method } as PlainPayment['paymentMethod']);
   return {

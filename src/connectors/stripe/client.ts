@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type Stripe from 'stripe';
 import type { Deadline } from '../../lib/deadline.ts';
+import { isObject } from '../../lib/json.ts';
 import { type ConnectionAccess, NotSent } from '../connector.ts';
 import { createHttpClient, type HttpClient } from '../http.ts';
 
@@ -64,7 +65,14 @@ const adapt = (client: HttpClient): Stripe.HttpClient => ({
       getHeaders: () => answer.headers as Record<string, string>,
       getRawResponse: () => ({ headers: answer.headers }),
       toStream: () => undefined,
-      toJSON: async () => JSON.parse(answer.text),
+      async toJSON() {
+        const body: unknown = JSON.parse(answer.text);
+        // The SDK takes any JSON without an error for a success, such as the answer of a failing proxy.
+        const isSuccess = answer.status >= 200 && answer.status < 300;
+        if (isSuccess || (isObject(body) && body.error)) return body;
+        call.failure = new Error(`Stripe answered ${answer.status}.`);
+        throw call.failure;
+      },
     };
   },
 });

@@ -107,9 +107,13 @@ function billingOf({ payer, card }: Submission): Stripe.PaymentMethodCreateParam
 }
 
 /** Whether Stripe can charge this amount, and there is something to charge: a stored method, a card, or another method. */
-function isPossible({ amount, currency, isPayout, first, card, method = 'card', recurringOf }: Submission): boolean {
+function isPossible(submission: Submission): boolean {
+  const { amount, currency, isPayout, first, card, method = 'card', recurringOf, wallet } = submission;
   if (isPayout || toStripe(amount, currency) === undefined) return false;
-  return first?.paymentMethod !== undefined || card !== undefined || (method !== 'card' && recurringOf === undefined);
+  if (first?.paymentMethod !== undefined) return true;
+  // The number of a device is of no use without its cryptogram, which this connector does not send.
+  if (wallet?.type === 'CRYPTOGRAM_3DS') return false;
+  return card !== undefined || (method !== 'card' && recurringOf === undefined);
 }
 
 export interface Intents {

@@ -2,6 +2,7 @@
 import type { Capabilities, Connector } from '../../connectors/connector.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { splitConnectionKey } from '../../rules/connectors.ts';
+import type { PaymentWithDetails } from '../../store/payments.ts';
 import type { Gateway } from '../context.ts';
 
 /** The connector under its key; undefined if the installation has it no longer. */
@@ -16,3 +17,7 @@ export const capabilitiesOf = (gateway: Gateway, key: string): Capabilities | un
   Object.hasOwn(gateway.connectors, key)
     ? gateway.connectors[key]?.capabilities
     : gateway.connections.capabilities(splitConnectionKey(key).connector);
+
+/** Whether the payer of a card visits the page of the provider only for its 3DS authentication. */
+export const authenticatesAtProvider = (gateway: Gateway, { connector, details }: PaymentWithDetails): boolean =>
+  details.card !== undefined && capabilitiesOf(gateway, connector)?.authentication === 'provider';

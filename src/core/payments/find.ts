@@ -99,7 +99,12 @@ const CHALLENGE_RESULT_TIMEOUT_MS = 3000;
 
 /** The payer may return from a challenge before its result arrives, so a page waits for it a moment. */
 export const waitForChallengeResult = (gateway: Gateway, key: PaymentKey): Promise<PaymentWithDetails | undefined> =>
-  waitForPayment(gateway, key, CHALLENGE_RESULT_TIMEOUT_MS, ({ state }) => state !== '3DS');
+  waitForPayment(
+    gateway,
+    key,
+    CHALLENGE_RESULT_TIMEOUT_MS,
+    ({ state, nextStep }) => state !== '3DS' || nextStep?.kind === 'redirect',
+  );
 
 /** The newest attempts of an order, newest first, each brought up to date. */
 export async function findAttempts(

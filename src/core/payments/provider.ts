@@ -5,7 +5,7 @@ import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
-import { isOpen } from '../../rules/states.ts';
+import { isOpen, type StateName } from '../../rules/states.ts';
 import type {
   CallRecord,
   FormerSubmission,
@@ -239,7 +239,7 @@ export async function resumeOnReturn(
   account: Account,
   returned: Readonly<Record<string, string>>,
 ): Promise<PaymentWithDetails> {
-  const isAtProvider = payment.state === 'REDIRECT' && payment.nextStep?.kind === 'redirect';
+  const isAtProvider = payment.nextStep?.kind === 'redirect';
   const connector = isAtProvider ? await connectorOf(gateway, payment.connector) : undefined;
   if (!connector?.resume) return queryProviderNow(gateway, payment, account);
   const deadline = new Deadline(LIMITS.outcomeTimeoutMs);
@@ -322,9 +322,12 @@ export async function endOutOfTime(
 const hasHardDeadline = ({ brand, nextStep }: Payment): boolean =>
   brandOf(brand)?.payerTimeMs !== undefined || nextStep?.kind === 'challenge';
 
+/** The states in which a payment that is being submitted can still be redirected. */
+const REDIRECTABLE: readonly StateName[] = ['REDIRECT', '3DS'];
+
 /** Whether an outcome adds nothing to what the payment shows already. */
 function isKnownAlready({ state, nextStep, inDoubt, authorised }: Payment, { kind }: KnownOutcome): boolean {
-  if (kind === 'redirected') return state === 'REDIRECT' ? nextStep !== null : state !== 'PREPARE';
+  if (kind === 'redirected') return REDIRECTABLE.includes(state) ? nextStep !== null : state !== 'PREPARE';
   if (kind === 'accepted') return state === 'PENDING' ? !inDoubt : !isOpen(state);
   if (kind === 'authorised') return authorised > 0n;
   return kind === 'declined' && !isOpen(state);

@@ -189,8 +189,9 @@ export function nextRoute(
   gateway: Gateway,
   account: Account,
   facts: RouteFacts,
-  { paymentId, connector, state }: Pick<Payment, 'paymentId' | 'connector' | 'state'>,
+  { paymentId, connector }: Pick<Payment, 'paymentId' | 'connector'>,
   tried: readonly string[],
+  hasPassedChallenge: boolean,
 ): RouteChoice | undefined {
   // The own provider of an account without a route that names it is no alternative to anything.
   if (splitConnectionKey(connector).connectionId === null && account.routes.length === 0) return undefined;
@@ -200,7 +201,7 @@ export function nextRoute(
     // A card that the payer has entered is not asked for again, and one that is not at hand cannot be submitted.
     (facts.brand !== CARD || asksForCard(account, candidate.connector) !== hasCard) &&
     // A payer who has passed a challenge is not sent to that of a provider.
-    (state !== '3DS' || capabilitiesOf(gateway, candidate.connector)?.authentication !== 'provider');
+    !(hasPassedChallenge && capabilitiesOf(gateway, candidate.connector)?.authentication === 'provider');
   const next = candidates(gateway, account, facts, paymentId).find(isUsable);
   return next && routed(gateway, next);
 }

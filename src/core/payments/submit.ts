@@ -76,13 +76,16 @@ async function reroute(
   payment: PaymentWithDetails,
   account: Account,
   answer: ProviderAnswer,
-  { card }: CardFields,
+  { card, browser }: CardFields,
 ): Promise<PaymentWithDetails | undefined> {
   const submission = payment.providerData?.submission ?? 1;
   if (submission >= LIMITS.submissionsMost || payment.details.recurringOf !== undefined) return undefined;
   const former = submission === 1 ? [] : await gateway.payments.formerSubmissions(payment);
   const tried = [...former.map(({ connector }) => connector), payment.connector];
-  const route = nextRoute(gateway, account, factsOf(payment, card?.number.reveal()), payment, tried);
+  // Before a challenge the payer is on our page, so the browser is known.
+  const hasPassedChallenge = payment.state === '3DS' && browser === undefined;
+  const facts = factsOf(payment, card?.number.reveal());
+  const route = nextRoute(gateway, account, facts, payment, tried, hasPassedChallenge);
   if (!route) return undefined;
   const now = gateway.clock.now(payment.mid);
   const cause = answer.kind === 'notSent' ? 'not sent' : 'soft decline';

@@ -2,6 +2,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
 import { asEntered, choose, chooseCard, type GivenDetails, type Method } from '../../core/payments/choose.ts';
+import { authenticatesAtProvider } from '../../core/payments/connectors.ts';
 import { waitForChallengeResult } from '../../core/payments/find.ts';
 import { canLeave, canRenewCode } from '../../core/payments/leave.ts';
 import { linkOf } from '../../core/payments/links.ts';
@@ -138,7 +139,7 @@ export function payRoutes(
     const view = createPageView(request, payerView, { isAfterChallenge: query.leaving === 'bank' });
     const { payment, methods, back } = view;
     const { nextStep, state } = payment;
-    const isAtProvider = state === 'REDIRECT' && nextStep?.kind === 'redirect';
+    const isAtProvider = nextStep?.kind === 'redirect';
     if (isAtProvider && nextStep.method === 'GET' && query.returned === undefined) {
       return reply.redirect(redirectUrl(nextStep), 303);
     }
@@ -319,16 +320,17 @@ export function payRoutes(
       if (!payerView) return sendUnknownLink(request, reply);
       request.paymentId = payerView.payment.paymentId;
       const { session } = payerView.payment.details;
-      const view = createPageView(request, payerView);
+      const returnLink = { isAfterChallenge: authenticatesAtProvider(gateway, payerView.payment) };
+      const view = createPageView(request, payerView, returnLink);
       if (!session)
         return view.back.address === undefined
           ? showCurrent(request, reply, payerView)
-          : reply.redirect(shopAddress(view), 303);
+          : reply.redirect(shopAddress(view, returnLink), 303);
       const page = `/pay/${linkOf(gateway, session.id)}`;
       // While the session lasts, a declined payer may try again, and an undecided payer may continue.
       if (hasChoices(payerView)) return reply.redirect(page, 303);
       const isUndecided = view.result === 'open' || view.result === 'unknown';
-      return reply.redirect(isUndecided ? `${page}?returned=1` : shopAddress(view), 303);
+      return reply.redirect(isUndecided ? `${page}?returned=1` : shopAddress(view, returnLink), 303);
     },
   });
 }

@@ -96,7 +96,10 @@ export function connectionRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.post<ConnectionParams>(
     '/connections/:connectionId/check',
     needs('connections.manage'),
-    async ({ principal, params }) => checkConnection(gateway, await requireConnection(principal, params.connectionId)),
+    async ({ principal, params }) => {
+      const { ok, detail } = await checkConnection(gateway, await requireConnection(principal, params.connectionId));
+      return { ok, detail };
+    },
   );
 }
 

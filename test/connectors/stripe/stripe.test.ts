@@ -1,4 +1,6 @@
 /** What the connectors of Stripe send, and how they read what Stripe answers. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Connector, NotSent, type Outcome, type Submission } from '../../../src/connectors/connector.ts';
@@ -228,6 +230,26 @@ describe('without an answer', () => {
       kind: 'declined',
     });
   });
+});
+
+test('JSON of a failing proxy is no answer: it confirms no key, payment or operation', async () => {
+  const proxy = createServer((_, response) => void response.writeHead(502).end('{}'));
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const apiBase = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const [behind, page] = [stripe, stripeHosted].map(({ create }) => create({ ...access(), apiBase })) as [
+    Connector,
+    Connector,
+  ];
+  const sent = { ...cardSale(STRIPE_CARDS.success), providerReference: 'pi_1', card: undefined };
+  const errors = [
+    await thrownBy(() => behind.check?.(soon())),
+    await thrownBy(() => behind.query(sent, soon())),
+    await thrownBy(() => behind.operate(testOperation({ providerReference: 'pi_1' }), soon())),
+    await thrownBy(() => page.operate(testOperation({ verb: 'void', state: { session: 'cs_1' } }), soon())),
+  ];
+  expect(errors.map(String)).toEqual(Array(4).fill('Error: Stripe answered 502.'));
+  for (const connector of [behind, page]) await connector.close?.();
+  proxy.close();
 });
 
 describe('an account', () => {
