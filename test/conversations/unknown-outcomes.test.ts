@@ -42,8 +42,8 @@ interface Row {
   moves: number;
 }
 
-/** Brands of which each fault is part of `npm test`. */
-const SAMPLE = ['pin-a', 'upi-b'];
+/** The brand of which each fault is part of `npm test`. */
+const SAMPLE = 'pin-a';
 
 const ROWS: Row[] = [
   { brand: 'pin-a', mode: 'timeout_before', answers: UNDEFINED, ends: 'DECLINED', moves: 0 },
@@ -85,7 +85,7 @@ const ROWS: Row[] = [
 
 test.each(
   sized(
-    ROWS.filter(({ brand }) => SAMPLE.includes(brand)),
+    ROWS.filter(({ brand }) => brand === SAMPLE),
     ROWS,
   ),
 )('$brand, $mode: $answers.result $answers.status, and in the end $ends', async (row) => {

@@ -1,9 +1,10 @@
 /** Altered requests against a gateway process: no crash, no leak, and every response is the documented one. */
 import { expect, test } from 'vitest';
+import { sized } from '../support/size.ts';
 import { runRequests } from './run-requests.ts';
 
 const SEED = Number(process.env.SEED) || 17;
-const COUNT = 2000;
+const COUNT = sized(500, 2000);
 
 test(`${COUNT} altered requests (SEED=${SEED})`, { timeout: 120_000 }, async () => {
   const { failures, statuses } = await runRequests({ count: COUNT, seed: SEED, from: 0 });

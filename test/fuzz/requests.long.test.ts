@@ -1,0 +1,2 @@
+/** More altered requests. */
+import './requests.test.ts';
