@@ -12,7 +12,7 @@ import type { Deadline } from '../../src/lib/deadline.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Fields, newOrderId, openShop, sign } from '../support/gateway.ts';
-import { sampled, sized } from '../support/size.ts';
+import { isLong, sampled, sized } from '../support/size.ts';
 
 type Verb = 'submit' | 'query';
 type Script = (submission: Submission, deadline: Deadline) => Outcome | Promise<Outcome>;
@@ -117,23 +117,30 @@ function daysOf(payments: Item[], first: Item): string[] {
 }
 
 describe('on their dates', () => {
-  test('every month for three years, from the last day of a year', async () => {
-    const { first, charges, pass, subscription } = await subscribed(
-      { interval_unit: 'month', payments_count: '36' },
-      '2027-12-31T12:00:00',
-    );
-    await pass(1100 * DAY);
-    const year = (february: string): string[] =>
-      `01-31 ${february} 03-31 04-30 05-31 06-30 07-31 08-31 09-30 10-31 11-30 12-31`.split(' ');
-    expect(daysOf(await charges(), first)).toEqual([
-      ...year('02-29').map((day) => `2028-${day}`),
-      ...year('02-28').map((day) => `2029-${day}`),
-      ...year('02-28').map((day) => `2030-${day}`),
-    ]);
-    expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 36, failed: 0, next_charge_at: null });
-    await pass(3660 * DAY);
-    expect(await charges()).toHaveLength(36);
-  });
+  if (isLong) {
+    test('every month for three years, from the last day of a year', async () => {
+      const { first, charges, pass, subscription } = await subscribed(
+        { interval_unit: 'month', payments_count: '36' },
+        '2027-12-31T12:00:00',
+      );
+      await pass(1100 * DAY);
+      const year = (february: string): string[] =>
+        `01-31 ${february} 03-31 04-30 05-31 06-30 07-31 08-31 09-30 10-31 11-30 12-31`.split(' ');
+      expect(daysOf(await charges(), first)).toEqual([
+        ...year('02-29').map((day) => `2028-${day}`),
+        ...year('02-28').map((day) => `2029-${day}`),
+        ...year('02-28').map((day) => `2030-${day}`),
+      ]);
+      expect(await subscription()).toMatchObject({
+        state: 'finished',
+        occurrences: 36,
+        failed: 0,
+        next_charge_at: null,
+      });
+      await pass(3660 * DAY);
+      expect(await charges()).toHaveLength(36);
+    });
+  }
 
   test.each<[words: string, terms: Fields, first: string, days: string]>(
     sampled([
@@ -527,18 +534,20 @@ describe('a schedule that is changed between two charges', () => {
     },
   );
 
-  test('months in place of days count from the last charge', async () => {
-    const { first, charges, pass, update } = await subscribed({}, '2027-03-01T12:00:00');
-    await pass(29.5 * DAY);
-    await update({ interval_unit: 'month' });
-    await pass(62 * DAY);
-    expect(daysOf((await charges()).slice(28), first)).toEqual([
-      '2027-03-30',
-      '2027-03-31',
-      '2027-04-30',
-      '2027-05-31',
-    ]);
-  });
+  if (isLong) {
+    test('months in place of days count from the last charge', async () => {
+      const { first, charges, pass, update } = await subscribed({}, '2027-03-01T12:00:00');
+      await pass(29.5 * DAY);
+      await update({ interval_unit: 'month' });
+      await pass(62 * DAY);
+      expect(daysOf((await charges()).slice(28), first)).toEqual([
+        '2027-03-30',
+        '2027-03-31',
+        '2027-04-30',
+        '2027-05-31',
+      ]);
+    });
+  }
 
   test('a change while a declined charge waits for its retry', async () => {
     const { first, charges, pass, update, script } = await subscribed();
@@ -838,9 +847,9 @@ describe('a provider in doubt', () => {
 
 test('no payment was submitted twice, and every invariant holds', async () => {
   const submits = calls.filter(({ verb }) => verb === 'submit').map(({ reference }) => reference);
-  expect(submits.length).toBeGreaterThan(600);
+  expect(submits.length).toBeGreaterThan(sized(300, 600));
   expect(new Set(submits).size).toBe(submits.length);
   const { violations, payments } = await verifyAt(shop.connection);
   expect(violations).toEqual([]);
-  expect(payments).toBeGreaterThan(600n);
+  expect(payments).toBeGreaterThan(sized(300n, 600n));
 });
