@@ -1,4 +1,4 @@
-/** The layers of the code: imports point downwards without cycles, and every file opens with one sentence. */
+/** The layers of the code: imports point downwards without cycles, every file opens with one sentence, and samples have long tests. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -113,4 +113,11 @@ test.each(files)('%s opens with one sentence', (file) => {
 const GENERATED = 'src/store/schema.ts';
 test.each(inSrc.filter((file) => file !== GENERATED))('%s stays small', (file) => {
   expect((source.get(file) as string).split('\n').length, 'Ask what is misplaced.').toBeLessThan(480);
+});
+
+const SIZED = files.filter((file) => file.endsWith('.test.ts') && importsOf(file).includes('test/support/size.ts'));
+
+test.each(SIZED)('%s, of which npm test runs a sample, is imported by a long test', (file) => {
+  const long = file.replace('.test.ts', '.long.test.ts');
+  expect(source.has(long) ? importsOf(long) : []).toContain(file);
 });

@@ -1,2 +1,76 @@
-/** More pages of the docs site, in the light and in the dark. */
-import './docs.test.ts';
+/** The docs site in a browser: search, samples, copying, the same without scripts, and what axe knows of barriers. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect, test } from 'vitest';
+import { setStage } from './stage.ts';
+
+const stage = setStage();
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+test('a developer searches while typing, chooses a language once, and copies a sample', async () => {
+  const page = await stage.payer();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.goto(`${stage.shop.url}/docs`);
+  await page.keyboard.press('/');
+  await page.keyboard.type('verify a callback');
+  await page.getByRole('list', { name: 'Search results' }).getByRole('link').first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${stage.shop.url}/docs/merchant/samples#verify-a-callback`);
+  await page.getByText('Python', { exact: true }).last().click();
+  await page.reload();
+  for (const sample of ['session', 'callback']) {
+    expect(await page.getByRole('region', { name: `${sample} in Python` }).isVisible()).toBe(true);
+    expect(await page.getByRole('region', { name: `${sample} in curl` }).isVisible()).toBe(false);
+  }
+  await page.locator('.tab:visible').first().getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"TURNPIKE_URL", "${stage.shop.url}"`);
+});
+
+test('the site works without scripts on a phone', async () => {
+  const page = await stage.payer({ javaScriptEnabled: false, viewport: { width: 390, height: 844 } });
+  await page.goto(`${stage.shop.url}/docs/merchant/samples`);
+  await page.getByText('Go', { exact: true }).nth(1).click();
+  expect(await page.getByRole('region', { name: 'session in Go' }).isVisible()).toBe(true);
+  await page.getByText('Chapters', { exact: true }).click();
+  await page.getByRole('navigation', { name: 'Chapters' }).getByRole('link', { name: 'Callbacks' }).click();
+  await page.getByRole('heading', { name: 'Callbacks', exact: true }).waitFor();
+  await page.getByRole('searchbox').first().fill('capture');
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('link', { name: /^Capture/ })
+    .first()
+    .click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+});
+
+const PATHS = [
+  '/docs',
+  '/docs/merchant/samples',
+  '/docs/states',
+  '/docs/errors',
+  '/docs/brands',
+  '/docs/brands/ips',
+  '/docs/reference',
+  '/docs/reference/merchants',
+  '/docs/reference/checkout',
+  '/docs/search?q=hash',
+  '/docs/search?q=zzz',
+  '/docs/nowhere',
+];
+
+test.each(PATHS)('%s has no barriers, and nothing stands out of a small window', async (path) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await stage.payer({ viewport: { width: 1440, height: 900 }, colorScheme });
+    await page.goto(stage.shop.url + path);
+    await page.evaluate(AXE);
+    await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
+    const found = await page.evaluate(`axe.run({ runOnly: ${JSON.stringify(TAGS)}, resultTypes: ['violations'] })
+      .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
+    expect(found, colorScheme).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    expect(await page.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true);
+  }
+});

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { LANGUAGES } from '../../src/pages/locales/index.ts';
 import type { Page, Request } from '../support/browser.ts';
-import { isLong, sized } from '../support/size.ts';
 import type { Stage } from './stage.ts';
 
 /** A kind of page: where it is, and what has to be done there to see it. */
@@ -21,7 +20,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa']
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
 
 /** The smallest phone, a usual one and a desktop; and half a desktop, which is what one shows at 200 %. */
-const WIDTHS = sized([320, 1280], [320, 390, 640, 1280]);
+const WIDTHS = [320, 390, 640, 1280];
 const DEVICES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
 const BYTES_MOST = 60 * 1024;
 
@@ -74,13 +73,13 @@ async function visit(page: Page, { url, prepare, others = [] }: Kind, language: 
 
 /** The languages in which the light, the screenshots and all that axe knows are looked at, too. */
 const CLOSELY = ['en', 'ar'];
-export const ALL_LANGUAGES = sized(CLOSELY, Object.keys(LANGUAGES));
+export const ALL_LANGUAGES = Object.keys(LANGUAGES);
 
 export async function expectGoodLooks(
   page: Page,
   name: string,
   kind: Kind,
-  languages: readonly string[] = sized(['en'], CLOSELY),
+  languages: readonly string[] = CLOSELY,
 ): Promise<void> {
   for (const language of languages) {
     await page.emulateMedia({ colorScheme: 'light' });
@@ -97,9 +96,9 @@ export async function expectGoodLooks(
 
 async function lookClosely(page: Page, name: string, language: string): Promise<void> {
   await page.evaluate(AXE);
-  for (const scheme of sized(['light'] as const, ['light', 'dark'] as const)) {
+  for (const scheme of ['light', 'dark'] as const) {
     expect(await barriers(page, scheme), `${name}, ${language}, ${scheme}`).toEqual([]);
-    for (const [device, size] of Object.entries(isLong ? DEVICES : {})) {
+    for (const [device, size] of Object.entries(DEVICES)) {
       if (language === 'ar' && device === 'desktop') continue;
       await page.setViewportSize(size);
       const path = join(SCREENSHOTS, `${name}-${device}-${scheme}-${language}.png`);

@@ -53,6 +53,18 @@ describe('a first start', () => {
     expect(gateway.output()).toContain('Stopped.');
   });
 
+  test('npm start runs it, and a SIGTERM to npm stops everything', async () => {
+    const gateway = await startGateway({ DATA_DIR: dataDir }, { command: 'npm', args: ['start'] });
+    expect((await gateway.sale()).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
+    const pids = [serverPid(dataDir), ...childrenOf(gateway.pid)];
+    expect(pids.length).toBeGreaterThanOrEqual(2);
+    gateway.signal('SIGTERM');
+    await gateway.ended;
+    await eventually(() => expect(pids.filter(isRunning)).toEqual([]));
+    expect(await exists(pidFile(dataDir))).toBe(false);
+    expect(gateway.output()).toContain('Stopped.');
+  });
+
   test('a stop that comes during the start leaves no database behind', async () => {
     const program = run({ DATA_DIR: dataDir, PORT: '0' });
     await eventually(() => expect(serverPid(dataDir)).toBeGreaterThan(0));
@@ -123,6 +135,30 @@ describe('a start that cannot go on says why in one sentence:', () => {
     expect(await verified.ended).toEqual({ code: 0, signal: null });
     expect((await gateway.sale()).body).toMatchObject({ status: 'SETTLED' });
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test('production data opened with another master key, or as a sandbox', async () => {
+    const { url } = await newDatabase();
+    const production = {
+      DATA_DIR: await newDataDir(),
+      DATABASE_URL: url,
+      TURNPIKE_ENV: 'production',
+      PUBLIC_URL: 'https://pay.example.com',
+    };
+    const gateway = await startGateway({ ...production, TURNPIKE_MASTER_KEY: MASTER_KEY });
+    expect(gateway.output()).toMatch(/^Admin token, shown only this once: [0-9a-f]{48}$/m);
+    expect(gateway.output()).toMatch(/^Panel, .*: https:\/\/pay\.example\.com\/admin\/invitation\/[0-9a-f]{64}$/m);
+    expect(gateway.output()).not.toContain('Demo');
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+
+    const other = newMasterKey();
+    const [sentence, ofSandbox] = await Promise.all([
+      refusal({ ...production, TURNPIKE_MASTER_KEY: other }),
+      refusal({ DATA_DIR: production.DATA_DIR, DATABASE_URL: url }),
+    ]);
+    expect(sentence).toMatch(/master key does not open/);
+    expect(sentence).not.toContain(other);
+    expect(ofSandbox).toMatch(/production installation/);
   });
 
   test('a sandbox whose master key was replaced', async () => {

@@ -5,18 +5,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { newMasterKey } from '../../src/lib/seal.ts';
 import {
-  childrenOf,
   clearAway,
-  eventually,
   exists,
   expectNoServer,
   isRunning,
   NO_SIMULATOR,
-  newDatabase,
   newDataDir,
-  pidFile,
   type RunningGateway,
   refusal,
   runCommand,
@@ -115,18 +110,6 @@ describe('a first start', () => {
     expect(await gateway.stop('SIGTERM')).toEqual({ code: 0, signal: null });
     await expectNoServer(dataDir, server);
   });
-
-  test('npm start runs it, and a SIGTERM to npm stops everything', async () => {
-    gateway = await startGateway({ DATA_DIR: dataDir }, { command: 'npm', args: ['start'] });
-    expect((await gateway.sale()).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
-    const pids = [serverPid(dataDir), ...childrenOf(gateway.pid)];
-    expect(pids.length).toBeGreaterThanOrEqual(2);
-    gateway.signal('SIGTERM');
-    await gateway.ended;
-    await eventually(() => expect(pids.filter(isRunning)).toEqual([]));
-    expect(await exists(pidFile(dataDir))).toBe(false);
-    expect(gateway.output()).toContain('Stopped.');
-  });
 });
 
 // Concurrent, because each test waits for processes of its own.
@@ -136,8 +119,6 @@ describe.concurrent('a start that cannot go on says why in one sentence:', () =>
     dataDir = await newDataDir();
   });
   afterAll(clearAway);
-
-  const MASTER_KEY = newMasterKey();
 
   test('an unknown command', async () => {
     const program = runCommand({}, 'dance');
@@ -160,29 +141,5 @@ describe.concurrent('a start that cannot go on says why in one sentence:', () =>
     await fs.writeFile(join(serverFolder(folder), 'letter.txt'), 'dear');
     expect(await refusal({ DATA_DIR: folder })).toContain(serverFolder(folder));
     expect(await fs.readdir(serverFolder(folder))).toEqual(['letter.txt']);
-  });
-
-  test('production data opened with another master key, or as a sandbox', async () => {
-    const { url } = await newDatabase();
-    const production = {
-      DATA_DIR: await newDataDir(),
-      DATABASE_URL: url,
-      TURNPIKE_ENV: 'production',
-      PUBLIC_URL: 'https://pay.example.com',
-    };
-    const gateway = await startGateway({ ...production, TURNPIKE_MASTER_KEY: MASTER_KEY });
-    expect(gateway.output()).toMatch(/^Admin token, shown only this once: [0-9a-f]{48}$/m);
-    expect(gateway.output()).toMatch(/^Panel, .*: https:\/\/pay\.example\.com\/admin\/invitation\/[0-9a-f]{64}$/m);
-    expect(gateway.output()).not.toContain('Demo');
-    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
-
-    const other = newMasterKey();
-    const [sentence, ofSandbox] = await Promise.all([
-      refusal({ ...production, TURNPIKE_MASTER_KEY: other }),
-      refusal({ DATA_DIR: production.DATA_DIR, DATABASE_URL: url }),
-    ]);
-    expect(sentence).toMatch(/master key does not open/);
-    expect(sentence).not.toContain(other);
-    expect(ofSandbox).toMatch(/production installation/);
   });
 });

@@ -12,7 +12,7 @@ import type { Deadline } from '../../src/lib/deadline.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { verifyAt } from '../../src/store/verify.ts';
 import { type Answer, type Fields, newOrderId, openShop, sign } from '../support/gateway.ts';
-import { sized } from '../support/size.ts';
+import { isLong, sampled, sized } from '../support/size.ts';
 
 type Verb = 'submit' | 'query';
 type Script = (submission: Submission, deadline: Deadline) => Outcome | Promise<Outcome>;
@@ -117,37 +117,51 @@ function daysOf(payments: Item[], first: Item): string[] {
 }
 
 describe('on their dates', () => {
-  test('every month for three years, from the last day of a year', async () => {
-    const { first, charges, pass, subscription } = await subscribed(
-      { interval_unit: 'month', payments_count: '36' },
-      '2027-12-31T12:00:00',
-    );
-    await pass(1100 * DAY);
-    const year = (february: string): string[] =>
-      `01-31 ${february} 03-31 04-30 05-31 06-30 07-31 08-31 09-30 10-31 11-30 12-31`.split(' ');
-    expect(daysOf(await charges(), first)).toEqual([
-      ...year('02-29').map((day) => `2028-${day}`),
-      ...year('02-28').map((day) => `2029-${day}`),
-      ...year('02-28').map((day) => `2030-${day}`),
-    ]);
-    expect(await subscription()).toMatchObject({ state: 'finished', occurrences: 36, failed: 0, next_charge_at: null });
-    await pass(3660 * DAY);
-    expect(await charges()).toHaveLength(36);
-  });
+  if (isLong) {
+    test('every month for three years, from the last day of a year', async () => {
+      const { first, charges, pass, subscription } = await subscribed(
+        { interval_unit: 'month', payments_count: '36' },
+        '2027-12-31T12:00:00',
+      );
+      await pass(1100 * DAY);
+      const year = (february: string): string[] =>
+        `01-31 ${february} 03-31 04-30 05-31 06-30 07-31 08-31 09-30 10-31 11-30 12-31`.split(' ');
+      expect(daysOf(await charges(), first)).toEqual([
+        ...year('02-29').map((day) => `2028-${day}`),
+        ...year('02-28').map((day) => `2029-${day}`),
+        ...year('02-28').map((day) => `2030-${day}`),
+      ]);
+      expect(await subscription()).toMatchObject({
+        state: 'finished',
+        occurrences: 36,
+        failed: 0,
+        next_charge_at: null,
+      });
+      await pass(3660 * DAY);
+      expect(await charges()).toHaveLength(36);
+    });
+  }
 
-  test.each<[words: string, terms: Fields, first: string, days: string]>([
-    ['every day', {}, '2028-02-27', '2028-02-28 2028-02-29 2028-03-01 2028-03-02'],
-    ['every third day', { interval_length: '3' }, '2027-12-27', '2027-12-30 2028-01-02 2028-01-05'],
-    ['every week', { interval_unit: 'week' }, '2027-12-20', '2027-12-27 2028-01-03 2028-01-10'],
-    ['every other week', { interval_unit: 'week', interval_length: '2' }, '2028-02-01', '2028-02-15 2028-02-29'],
-    ['every year', { interval_unit: 'month', interval_length: '12' }, '2028-02-29', '2029-02-28 2030-02-28 2031-02-28'],
-    ['on day 31', { interval_unit: 'month', day_of_month: '31' }, '2027-01-15', '2027-02-28 2027-03-31 2027-04-30'],
-    ['on day 1', { interval_unit: 'month', day_of_month: '1' }, '2027-01-15', '2027-02-01 2027-03-01 2027-04-01'],
-    ['every day, one delay', { delays: '1' }, '2027-01-01', '2027-01-03 2027-01-04'],
-    ['every third day, two delays', { interval_length: '3', delays: '2' }, '2027-01-01', '2027-01-10 2027-01-13'],
-    ['every month, one delay', { interval_unit: 'month', delays: '1' }, '2027-12-31', '2028-02-29 2028-03-31'],
-    ['once, after ten delays', { payments_count: '1', delays: '10' }, '2027-01-01', '2027-01-12'],
-  ])('%s', async (_, terms, day, days) => {
+  test.each<[words: string, terms: Fields, first: string, days: string]>(
+    sampled([
+      ['every day', {}, '2028-02-27', '2028-02-28 2028-02-29 2028-03-01 2028-03-02'],
+      ['every third day', { interval_length: '3' }, '2027-12-27', '2027-12-30 2028-01-02 2028-01-05'],
+      ['every week', { interval_unit: 'week' }, '2027-12-20', '2027-12-27 2028-01-03 2028-01-10'],
+      ['every other week', { interval_unit: 'week', interval_length: '2' }, '2028-02-01', '2028-02-15 2028-02-29'],
+      [
+        'every year',
+        { interval_unit: 'month', interval_length: '12' },
+        '2028-02-29',
+        '2029-02-28 2030-02-28 2031-02-28',
+      ],
+      ['on day 31', { interval_unit: 'month', day_of_month: '31' }, '2027-01-15', '2027-02-28 2027-03-31 2027-04-30'],
+      ['on day 1', { interval_unit: 'month', day_of_month: '1' }, '2027-01-15', '2027-02-01 2027-03-01 2027-04-01'],
+      ['every day, one delay', { delays: '1' }, '2027-01-01', '2027-01-03 2027-01-04'],
+      ['every third day, two delays', { interval_length: '3', delays: '2' }, '2027-01-01', '2027-01-10 2027-01-13'],
+      ['every month, one delay', { interval_unit: 'month', delays: '1' }, '2027-12-31', '2028-02-29 2028-03-31'],
+      ['once, after ten delays', { payments_count: '1', delays: '10' }, '2027-01-01', '2027-01-12'],
+    ]),
+  )('%s', async (_, terms, day, days) => {
     const expected = days.split(' ');
     const account = await subscribed({ payments_count: String(expected.length), ...terms }, `${day}T12:00:00`);
     await account.pass(4 * 366 * DAY);
@@ -155,7 +169,7 @@ describe('on their dates', () => {
     expect(await account.subscription()).toMatchObject({ state: 'finished', occurrences: expected.length });
   });
 
-  test.each([1, 2, 5])('payments_count=%i means as many charges besides the first payment', async (count) => {
+  test.each(sampled([1, 2, 5]))('payments_count=%i means as many charges besides the first payment', async (count) => {
     const { charges, pass } = await subscribed({ payments_count: String(count) });
     await pass((count - 0.5) * DAY);
     expect(await charges()).toHaveLength(count - 1);
@@ -202,7 +216,7 @@ describe('each charge is a separate payment', () => {
     }
   });
 
-  test.each([251, 252, 253, 254, 255])('also for an order_id of %i characters', async (length) => {
+  test.each(sampled([251, 252, 253, 254, 255], 5))('also for an order_id of %i characters', async (length) => {
     const order_id = newOrderId().padEnd(length, 'x');
     const { charges, pass } = await subscribed({ payments_count: '11' }, undefined, { order_id });
     await pass(20 * DAY);
@@ -271,10 +285,12 @@ describe('each charge is a separate payment', () => {
     await expectConsistentOrders(merchant.mid);
   });
 
-  test.each([
-    ['paid', SETTLED, ['SETTLED', 'DECLINED', 'SETTLED']],
-    ['declined', DECLINED, ['SETTLED', 'DECLINED', 'DECLINED', 'SETTLED']],
-  ])('an occurrence that the merchant retried and that was %s is not charged twice', async (_, outcome, states) => {
+  test.each(
+    sampled([
+      ['paid', SETTLED, ['SETTLED', 'DECLINED', 'SETTLED']],
+      ['declined', DECLINED, ['SETTLED', 'DECLINED', 'DECLINED', 'SETTLED']],
+    ]),
+  )('an occurrence that the merchant retried and that was %s is not charged twice', async (_, outcome, states) => {
     const { sell, pass, payments, script, merchant, subscription } = await merchantWith({ interval_unit: 'week' });
     await sell();
     script({ submit: DECLINED });
@@ -399,33 +415,35 @@ describe('a charge that is declined', () => {
 
 describe('nothing more is charged', () => {
   type Account = Awaited<ReturnType<typeof subscribed>>;
-  test.each<[words: string, sale: Fields, end: (account: Account) => Promise<unknown>, state: string]>([
-    ['when the schedule was deleted', {}, ({ remove }) => remove(), 'SETTLED'],
-    [
-      'when the first payment was voided',
-      { auth: 'Y' },
-      ({ post, first: { trans_id } }) => post('VOID', { trans_id }, trans_id),
-      'VOID',
-    ],
-    [
-      'when the first payment was reversed',
-      { auth: 'Y' },
-      ({ post, first: { trans_id } }) => post('CREDITVOID', { trans_id }, trans_id),
-      'REVERSAL',
-    ],
-    ['when the first payment expired', { auth: 'Y' }, ({ pass }) => pass(5.75 * DAY), 'EXPIRED'],
-    [
-      'when the first payment was charged back',
-      {},
-      async ({ first }) => {
-        const payment = await shop.gateway.payments.findAnywhere(first.trans_id);
-        if (!payment) return;
-        await recordChargeback(shop.gateway, payment, {});
-        await advance(shop.gateway, payment, { event: 'chargedBack', actor: 'provider' });
-      },
-      'CHARGEBACK',
-    ],
-  ])('%s', async (_, sale, end, state) => {
+  test.each<[words: string, sale: Fields, end: (account: Account) => Promise<unknown>, state: string]>(
+    sampled([
+      ['when the schedule was deleted', {}, ({ remove }) => remove(), 'SETTLED'],
+      [
+        'when the first payment was voided',
+        { auth: 'Y' },
+        ({ post, first: { trans_id } }) => post('VOID', { trans_id }, trans_id),
+        'VOID',
+      ],
+      [
+        'when the first payment was reversed',
+        { auth: 'Y' },
+        ({ post, first: { trans_id } }) => post('CREDITVOID', { trans_id }, trans_id),
+        'REVERSAL',
+      ],
+      ['when the first payment expired', { auth: 'Y' }, ({ pass }) => pass(5.75 * DAY), 'EXPIRED'],
+      [
+        'when the first payment was charged back',
+        {},
+        async ({ first }) => {
+          const payment = await shop.gateway.payments.findAnywhere(first.trans_id);
+          if (!payment) return;
+          await recordChargeback(shop.gateway, payment, {});
+          await advance(shop.gateway, payment, { event: 'chargedBack', actor: 'provider' });
+        },
+        'CHARGEBACK',
+      ],
+    ]),
+  )('%s', async (_, sale, end, state) => {
     const account = await subscribed({}, undefined, sale);
     await account.pass(1.5 * DAY);
     expect(await account.charges()).toHaveLength(1);
@@ -456,15 +474,17 @@ describe('nothing more is charged', () => {
 });
 
 describe('a schedule that is changed between two charges', () => {
-  test.each<[words: string, before: Fields, change: Fields, days: string]>([
-    ['a longer interval', {}, { interval_length: '3' }, '2027-03-02 2027-03-03 2027-03-06 2027-03-09'],
-    ['another unit', {}, { interval_unit: 'week' }, '2027-03-02 2027-03-03 2027-03-10 2027-03-17'],
-    ['more charges', { payments_count: '2' }, { payments_count: '4' }, '2027-03-02 2027-03-03 2027-03-04 2027-03-05'],
-    ['fewer charges', {}, { payments_count: '2' }, '2027-03-02 2027-03-03'],
-    ['as many charges as were made', {}, { payments_count: '1' }, '2027-03-02'],
-    ['another name', { payments_count: '3' }, { name: 'Other' }, '2027-03-02 2027-03-03 2027-03-04'],
-    ['delays, which have passed', { payments_count: '3' }, { delays: '9' }, '2027-03-02 2027-03-03 2027-03-04'],
-  ])('%s', async (_, before, change, days) => {
+  test.each<[words: string, before: Fields, change: Fields, days: string]>(
+    sampled([
+      ['a longer interval', {}, { interval_length: '3' }, '2027-03-02 2027-03-03 2027-03-06 2027-03-09'],
+      ['another unit', {}, { interval_unit: 'week' }, '2027-03-02 2027-03-03 2027-03-10 2027-03-17'],
+      ['more charges', { payments_count: '2' }, { payments_count: '4' }, '2027-03-02 2027-03-03 2027-03-04 2027-03-05'],
+      ['fewer charges', {}, { payments_count: '2' }, '2027-03-02 2027-03-03'],
+      ['as many charges as were made', {}, { payments_count: '1' }, '2027-03-02'],
+      ['another name', { payments_count: '3' }, { name: 'Other' }, '2027-03-02 2027-03-03 2027-03-04'],
+      ['delays, which have passed', { payments_count: '3' }, { delays: '9' }, '2027-03-02 2027-03-03 2027-03-04'],
+    ]),
+  )('%s', async (_, before, change, days) => {
     const expected = days.split(' ');
     const { first, charges, pass, update } = await subscribed(before);
     await pass(1.5 * DAY);
@@ -476,16 +496,18 @@ describe('a schedule that is changed between two charges', () => {
     if (isAll) expect(made).toHaveLength(expected.length);
   });
 
-  test.each<[words: string, change: Fields, days: string]>([
-    ['a day of the month', { day_of_month: '10' }, '2027-02-28 2027-03-31 2027-04-10 2027-05-10'],
-    ['every other month', { interval_length: '2' }, '2027-02-28 2027-03-31 2027-05-31 2027-07-31'],
-    ['nothing at all', {}, '2027-02-28 2027-03-31 2027-04-30 2027-05-31'],
-    [
-      'days in place of months',
-      { interval_unit: 'day', interval_length: '10' },
-      '2027-02-28 2027-03-31 2027-04-10 2027-04-20',
-    ],
-  ])('every month from 31 January, then %s', async (_, change, days) => {
+  test.each<[words: string, change: Fields, days: string]>(
+    sampled([
+      ['a day of the month', { day_of_month: '10' }, '2027-02-28 2027-03-31 2027-04-10 2027-05-10'],
+      ['every other month', { interval_length: '2' }, '2027-02-28 2027-03-31 2027-05-31 2027-07-31'],
+      ['nothing at all', {}, '2027-02-28 2027-03-31 2027-04-30 2027-05-31'],
+      [
+        'days in place of months',
+        { interval_unit: 'day', interval_length: '10' },
+        '2027-02-28 2027-03-31 2027-04-10 2027-04-20',
+      ],
+    ]),
+  )('every month from 31 January, then %s', async (_, change, days) => {
     const expected = days.split(' ');
     const { first, charges, pass, update } = await subscribed({ interval_unit: 'month' }, '2027-01-31T12:00:00');
     await pass(29 * DAY);
@@ -494,11 +516,13 @@ describe('a schedule that is changed between two charges', () => {
     expect(daysOf((await charges()).slice(0, expected.length), first)).toEqual(expected);
   });
 
-  test.each<[words: string, change: Fields, days: string]>([
-    ['nothing', {}, '2027-02-28 2027-03-31 2027-04-30 2027-05-31'],
-    ['the interval', { interval_length: '2' }, '2027-02-28 2027-04-30 2027-06-30 2027-08-31'],
-    ['the day', { day_of_month: '30' }, '2027-02-28 2027-03-30 2027-04-30 2027-05-30'],
-  ])(
+  test.each<[words: string, change: Fields, days: string]>(
+    sampled([
+      ['nothing', {}, '2027-02-28 2027-03-31 2027-04-30 2027-05-31'],
+      ['the interval', { interval_length: '2' }, '2027-02-28 2027-04-30 2027-06-30 2027-08-31'],
+      ['the day', { day_of_month: '30' }, '2027-02-28 2027-03-30 2027-04-30 2027-05-30'],
+    ]),
+  )(
     'every month from 31 January, %s is changed before February: the other months keep their last day',
     async (_, change, days) => {
       const expected = days.split(' ');
@@ -510,18 +534,20 @@ describe('a schedule that is changed between two charges', () => {
     },
   );
 
-  test('months in place of days count from the last charge', async () => {
-    const { first, charges, pass, update } = await subscribed({}, '2027-03-01T12:00:00');
-    await pass(29.5 * DAY);
-    await update({ interval_unit: 'month' });
-    await pass(62 * DAY);
-    expect(daysOf((await charges()).slice(28), first)).toEqual([
-      '2027-03-30',
-      '2027-03-31',
-      '2027-04-30',
-      '2027-05-31',
-    ]);
-  });
+  if (isLong) {
+    test('months in place of days count from the last charge', async () => {
+      const { first, charges, pass, update } = await subscribed({}, '2027-03-01T12:00:00');
+      await pass(29.5 * DAY);
+      await update({ interval_unit: 'month' });
+      await pass(62 * DAY);
+      expect(daysOf((await charges()).slice(28), first)).toEqual([
+        '2027-03-30',
+        '2027-03-31',
+        '2027-04-30',
+        '2027-05-31',
+      ]);
+    });
+  }
 
   test('a change while a declined charge waits for its retry', async () => {
     const { first, charges, pass, update, script } = await subscribed();
@@ -699,14 +725,16 @@ describe('at most once', () => {
 });
 
 describe('after an outage', () => {
-  test.each<[words: string, terms: Fields, outage: number, madeUp: string, next: string]>([
-    ['six days', {}, 6.5, '2027-03-08', '2027-03-08'],
-    ['not one date', {}, 0.5, '', '2027-03-02'],
-    ['exactly one date', {}, 1.5, '2027-03-03', '2027-03-03'],
-    ['five weeks', { interval_unit: 'week' }, 36, '2027-04-06', '2027-04-12'],
-    ['four months', { interval_unit: 'month' }, 130, '2027-07-09', '2027-08-01'],
-    ['years', { interval_unit: 'month', day_of_month: '31' }, 1000, '2029-11-25', '2029-11-30'],
-  ])(
+  test.each<[words: string, terms: Fields, outage: number, madeUp: string, next: string]>(
+    sampled([
+      ['six days', {}, 6.5, '2027-03-08', '2027-03-08'],
+      ['not one date', {}, 0.5, '', '2027-03-02'],
+      ['exactly one date', {}, 1.5, '2027-03-03', '2027-03-03'],
+      ['five weeks', { interval_unit: 'week' }, 36, '2027-04-06', '2027-04-12'],
+      ['four months', { interval_unit: 'month' }, 130, '2027-07-09', '2027-08-01'],
+      ['years', { interval_unit: 'month', day_of_month: '31' }, 1000, '2029-11-25', '2029-11-30'],
+    ]),
+  )(
     'of %s: makes up at most one charge, and the next date is in the future',
     async (_, terms, outage, madeUp, next) => {
       const { first, charges, jump, subscription, pass, now } = await subscribed(terms);
@@ -819,9 +847,9 @@ describe('a provider in doubt', () => {
 
 test('no payment was submitted twice, and every invariant holds', async () => {
   const submits = calls.filter(({ verb }) => verb === 'submit').map(({ reference }) => reference);
-  expect(submits.length).toBeGreaterThan(600);
+  expect(submits.length).toBeGreaterThan(sized(300, 600));
   expect(new Set(submits).size).toBe(submits.length);
   const { violations, payments } = await verifyAt(shop.connection);
   expect(violations).toEqual([]);
-  expect(payments).toBeGreaterThan(600n);
+  expect(payments).toBeGreaterThan(sized(300n, 600n));
 });

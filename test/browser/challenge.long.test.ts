@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import type { Session } from '../support/checkout.ts';
-import { bankOf, cardForm, confirmAtBank, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
+import { bankOf, cardForm, confirmAtBank, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -66,6 +66,8 @@ test('another card ends the challenge: a confirmation that comes afterwards pays
   const page = await stage.payer();
   const session = await challenged(page);
   const late = await page.context().newPage();
+  // The late window does not look after the payment by itself.
+  await stopTime(late);
   await late.goto(session.url);
   await reads(bankOf(late), AT_BANK);
   await button(page, en.challenge.anotherCard).click();
@@ -74,6 +76,7 @@ test('another card ends the challenge: a confirmation that comes afterwards pays
   await confirmAtBank(bankOf(late));
   await cardForm(late).number.waitFor();
   expect(await stage.paidTimes(session)).toEqual(NOTHING);
+  await page.clock.resume();
   await payByCard(page, '01/38');
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);

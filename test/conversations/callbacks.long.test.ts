@@ -1,0 +1,2 @@
+/** Every case of a callback. */
+import './callbacks.test.ts';

@@ -1,0 +1,2 @@
+/** Every brand of payouts. */
+import './payouts.test.ts';
