@@ -283,6 +283,9 @@ export const LIMITS = {
   statementTimeoutMs: 30 * SECOND,
   /** How long after `statement_timeout` a response may arrive; then the connection counts as dead and is closed. */
   answerGraceMs: 2 * SECOND,
+  /** How long a write whose connection was lost is looked up, and the pause between two attempts. */
+  lostWriteTimeoutMs: 5 * SECOND,
+  lostWritePauseMs: 200,
   /** How long closing a connection waits for the server. */
   databaseCloseTimeoutMs: 2 * SECOND,
   /** How long an idle connection is kept open. */

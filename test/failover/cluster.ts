@@ -148,6 +148,13 @@ export async function startCluster(folder: string): Promise<Cluster> {
   }
   const primary = (): Promise<Node> => until(60, 'The cluster had no primary', async () => leaderIn(await view()));
 
+  const killAll = (): void => {
+    for (const { node } of members) node.signal('SIGKILL');
+    haproxy.kill('SIGKILL');
+    etcd.kill('SIGKILL');
+  };
+  process.once('exit', killAll);
+
   const cluster: Cluster = {
     connection: { host: '127.0.0.1', port: frontPort as number, user: NAME, database: NAME },
     port: frontPort as number,
@@ -172,8 +179,8 @@ export async function startCluster(folder: string): Promise<Cluster> {
       }),
     async stop() {
       await Promise.all(members.map(({ stop }) => stop()));
-      haproxy.kill('SIGKILL');
-      etcd.kill('SIGKILL');
+      killAll();
+      process.off('exit', killAll);
     },
   };
   try {

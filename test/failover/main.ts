@@ -21,6 +21,8 @@ if (refusal) {
   say(refusal);
   process.exit(2);
 }
+// The cluster and the gateway are killed when this process exits.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 const report = await runFailover({ seed, rounds, say });
 if (values.json) console.log(JSON.stringify({ seed, ...report }, null, 2));
 else {
