@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { EmbeddedDatabase } from '../../src/store/embedded.ts';
 import { chooseSystemUser } from '../../src/store/system-user.ts';
+import { startFreezingProxy } from './faulty-database.ts';
 import { freePort } from './free-port.ts';
 
 const PROGRAM = '/usr/sbin/pgbouncer';
@@ -25,6 +26,8 @@ export async function startPgBouncer(
   const folder = await fs.mkdtemp(join(tmpdir(), 'turnpike-pgbouncer-'));
   const account = await chooseSystemUser(folder);
   await fs.chmod(folder, 0o755);
+  // PgBouncer does not run as root, and may not enter the folder of the socket then.
+  const proxy = await startFreezingProxy(target);
   const port = await freePort();
   const users = join(folder, 'users.txt');
   const file = join(folder, 'pgbouncer.ini');
@@ -32,7 +35,7 @@ export async function startPgBouncer(
   await fs.writeFile(
     file,
     `[databases]
-* = host=${target.host} port=${target.port}
+* = user=${target.user} host=${proxy.host} port=${proxy.port}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
@@ -41,7 +44,7 @@ auth_type = any
 auth_file = ${users}
 pool_mode = ${poolMode}
 default_pool_size = 60
-`.replace('* = host', `* = user=${target.user} host`),
+`,
   );
   const log = await fs.open(join(folder, 'pgbouncer.log'), 'a');
   const child = spawn(PROGRAM, [file], { ...account, stdio: ['ignore', log.fd, log.fd] });
@@ -51,6 +54,7 @@ default_pool_size = 60
   const stop = async (): Promise<void> => {
     child.kill('SIGKILL');
     await ended;
+    await proxy.close();
     await fs.rm(folder, { recursive: true, force: true });
   };
   for (let left = 100; ; left--) {
