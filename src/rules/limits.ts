@@ -278,6 +278,8 @@ export const LIMITS = {
   isolatedConnections: 8,
 
   databaseConnectTimeoutMs: 5 * SECOND,
+  /** How long a host may take to say that it is the primary, if the address of the database names several. */
+  primaryProbeTimeoutMs: 2 * SECOND,
   /** `statement_timeout` of the hot path, and of all other statements. */
   hotStatementTimeoutMs: 10 * SECOND,
   statementTimeoutMs: 30 * SECOND,

@@ -53,13 +53,13 @@ export async function startDatabase(runFolder: string): Promise<Database> {
   let server = await start();
   const postmaster = async (): Promise<number> =>
     Number.parseInt(await fs.readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '0'), 10);
-  const { host, port } = server.connection;
+  const { host, port, user, database } = server.connection;
   const relay = await startRelay([{ path: join(host, `.s.PGSQL.${port}`) }]);
   return {
     get connection() {
       return server.connection;
     },
-    port: relay.port,
+    url: `postgres://${user}@127.0.0.1:${relay.port}/${database}`,
     relay,
     async restart(signal) {
       const pid = await postmaster();

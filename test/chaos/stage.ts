@@ -14,8 +14,8 @@ const SKEWED_CLOCK = join(import.meta.dirname, '../support/skewed-clock.ts');
 /** The database of a run. */
 export interface StageDatabase {
   readonly connection: EmbeddedDatabase['connection'];
-  /** The port on loopback at which the gateway reaches it. */
-  port: number;
+  /** The address at which the gateway reaches it. */
+  url: string;
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,6 @@ export async function setStage<Database extends StageDatabase>(
   const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), `turnpike-${name}-`)));
   await fs.chmod(folder, 0o755);
   const database = await startDatabase(folder);
-  const { connection } = database;
   const [simulatorPort, ...httpPorts] = await Promise.all([freePort(), freePort(), freePort()]);
   const providerRelay = await startRelay([{ port: simulatorPort, host: '127.0.0.1' }]);
   const front = await startRelay(httpPorts.map((port) => ({ port, host: '127.0.0.1' })));
@@ -74,7 +73,7 @@ export async function setStage<Database extends StageDatabase>(
         PORT: String(port),
         PUBLIC_URL: url,
         DATA_DIR: join(folder, 'data'),
-        DATABASE_URL: `postgres://${connection.user}@127.0.0.1:${database.port}/${connection.database}`,
+        DATABASE_URL: database.url,
         TURNPIKE_ROLE: role,
         TURNPIKE_MASTER_KEY: masterKey,
         TURNPIKE_ADMIN_TOKEN: adminToken,

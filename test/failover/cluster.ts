@@ -34,9 +34,10 @@ export interface Node {
 }
 
 export interface Cluster {
-  /** Through HAProxy, which knows the primary. */
+  /** Through HAProxy, which knows the primary; for the run itself. */
   connection: { host: string; port: number; user: string; database: string };
-  port: number;
+  /** The address for the gateway: HAProxy, or both nodes. */
+  url: string;
   nodes: readonly Node[];
   primary(): Promise<Node>;
   /** Asks Patroni to make the other node the primary. */
@@ -52,7 +53,7 @@ interface PatroniMember {
   state: string;
 }
 
-export async function startCluster(folder: string): Promise<Cluster> {
+export async function startCluster(folder: string, isDirect = false): Promise<Cluster> {
   const home = join(folder, 'cluster');
   await fs.mkdir(home);
   const account = await chooseSystemUser(home);
@@ -157,7 +158,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
 
   const cluster: Cluster = {
     connection: { host: '127.0.0.1', port: frontPort as number, user: NAME, database: NAME },
-    port: frontPort as number,
+    url: `postgres://${NAME}@${isDirect ? members.map(({ node }) => `127.0.0.1:${node.port}`).join() : `127.0.0.1:${frontPort}`}/${NAME}`,
     nodes: members.map(({ node }) => node),
     primary,
     async switchOver() {

@@ -7,6 +7,7 @@ const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '0' },
     rounds: { type: 'string', default: '3' },
+    direct: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -15,7 +16,7 @@ const seed = Number(values.seed);
 const rounds = Number(values.rounds);
 const refusal =
   !Number.isInteger(seed) || seed < 0 || !Number.isInteger(rounds) || rounds < 1
-    ? 'Usage: npm run failover -- [--rounds N] [--seed N] [--json]'
+    ? 'Usage: npm run failover -- [--rounds N] [--seed N] [--direct] [--json]'
     : missingPackages();
 if (refusal) {
   say(refusal);
@@ -23,7 +24,7 @@ if (refusal) {
 }
 // The cluster and the gateway are killed when this process exits.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
-const report = await runFailover({ seed, rounds, say });
+const report = await runFailover({ seed, rounds, isDirect: values.direct, say });
 if (values.json) console.log(JSON.stringify({ seed, ...report }, null, 2));
 else {
   const row = (...cells: (string | number)[]): void =>

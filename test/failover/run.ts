@@ -16,6 +16,8 @@ const LOAD_MS = 3000;
 export interface FailoverOptions {
   seed: number;
   rounds: number;
+  /** Whether the gateway gets the addresses of both nodes in place of HAProxy's. */
+  isDirect?: boolean;
   say?: (line: string) => void;
 }
 
@@ -76,17 +78,17 @@ function watchSales(shop: Shop, signal: AbortSignal) {
   };
 }
 
-export async function runFailover({ seed, rounds, say = () => undefined }: FailoverOptions): Promise<FailoverReport> {
+export async function runFailover(options: FailoverOptions): Promise<FailoverReport> {
+  const { seed, rounds, isDirect = false, say = () => undefined } = options;
   say('Starting etcd, two PostgreSQL nodes under Patroni, HAProxy, the simulator and four gateway processes.');
-  const stage = await setStage('failover', startCluster);
+  const stage = await setStage('failover', (folder) => startCluster(folder, isDirect));
   const merchant = await startMerchantServer();
   const closing = new AbortController();
   try {
     say(`Logs: ${stage.folder}`);
     await untilReady(stage);
     const records = newRecords();
-    const options = { seed, count: SHOPS + 1, patience: PATIENCE };
-    const [first, ...shops] = await openShops(stage, merchant, records, options);
+    const [first, ...shops] = await openShops(stage, merchant, records, { seed, count: SHOPS + 1, patience: PATIENCE });
     const watched = watchSales(first as Shop, closing.signal);
     const buying = shops.map((shop) => shop.run(closing.signal));
     const happened: Round[] = [];
