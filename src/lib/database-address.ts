@@ -1,6 +1,6 @@
 /** Addresses of PostgreSQL that name several hosts, such as `postgres://turnpike@a:5432,b:5432/turnpike`. */
 
-const SEVERAL_HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^/?#]*,[^/?#]*)(.*)$/s;
+const SEVERAL_HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*,[^@/?#]*)((?:[/?#].*)?)$/s;
 
 /** The same address once for each of its hosts. */
 export function singleHostAddresses(address: string): string[] {
