@@ -16,6 +16,16 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P
 /** The gateway found that the database is not usable at the moment. */
 export class Outage extends Error {}
 
+/** The wait for the synchronous standby was cancelled: the commit is local, and may be lost in a failover. */
+export class UnreplicatedCommit extends Outage {
+  constructor() {
+    super('A commit was not replicated to the standby.');
+  }
+}
+
+/** The server is a standby, or is read-only: the connection leads to the wrong server. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006';
+
 /** Division by zero: how a statement rolls itself back when it finds at its end that it came too late. */
 export const isDivisionByZero = (error: unknown): boolean => codeOf(error) === '22012';
 
@@ -38,6 +48,13 @@ const CONNECTION_FAULTS = [
   'There was an error establishing an SSL connection',
   'The server does not support SSL connections',
 ];
+
+/** The connection was lost while a statement ran: it is unknown whether the statement took effect. */
+export const isLost = (error: unknown): boolean =>
+  error instanceof UnreplicatedCommit ||
+  isAnswerTimeout(error) ||
+  /^(08...|57P0[1245]|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(codeOf(error)) ||
+  (error instanceof Error && /^Connection terminated( unexpectedly)?$/.test(error.message));
 
 /** No connection, shutdown, out of resources, read-only, lock timeout: the request may be sent again later. */
 export const isOutage = (error: unknown): boolean =>

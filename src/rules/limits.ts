@@ -278,11 +278,16 @@ export const LIMITS = {
   isolatedConnections: 8,
 
   databaseConnectTimeoutMs: 5 * SECOND,
+  /** How long a host may take to say that it is the primary, if the address of the database names several. */
+  primaryProbeTimeoutMs: 2 * SECOND,
   /** `statement_timeout` of the hot path, and of all other statements. */
   hotStatementTimeoutMs: 10 * SECOND,
   statementTimeoutMs: 30 * SECOND,
   /** How long after `statement_timeout` a response may arrive; then the connection counts as dead and is closed. */
   answerGraceMs: 2 * SECOND,
+  /** How long a write whose connection was lost is looked up, and the pause between two attempts. */
+  lostWriteTimeoutMs: 5 * SECOND,
+  lostWritePauseMs: 200,
   /** How long closing a connection waits for the server. */
   databaseCloseTimeoutMs: 2 * SECOND,
   /** How long an idle connection is kept open. */

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import pg from 'pg';
 import { addressList, parseRange } from '../lib/address.ts';
+import { singleHostAddresses } from '../lib/database-address.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { isMailAddress } from '../rules/contacts.ts';
 import { RETENTION_DAYS_MOST, RETENTION_DEFAULTS, type Retention } from '../rules/retention.ts';
@@ -307,7 +308,11 @@ function refuseUnsafeProduction(config: Config): void {
   if (config.providerUrl !== '' && !config.providerUrl.startsWith('https://')) {
     throw new StartupError('Production needs TURNPIKE_PROVIDER_URL to be an https address.');
   }
-  if (config.databaseUrl !== '' && config.databaseTls === 'required' && !isDatabaseSafe(config.databaseUrl)) {
+  if (
+    config.databaseUrl !== '' &&
+    config.databaseTls === 'required' &&
+    !singleHostAddresses(config.databaseUrl).every(isDatabaseSafe)
+  ) {
     throw new StartupError(
       'Production needs TLS to a PostgreSQL on another machine: add sslmode=verify-full to DATABASE_URL, or set TURNPIKE_DATABASE_TLS=off if the network between them is private.',
     );

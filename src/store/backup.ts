@@ -6,6 +6,7 @@ import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { faultOf } from '../lib/faults.ts';
 import { StartupError } from '../lib/startup-error.ts';
+import { BoundedClient } from './bounded-client.ts';
 import type { Connection } from './database.ts';
 import { appliedMigrations } from './migrate.ts';
 
@@ -48,7 +49,7 @@ const SEEDED = ['audit_head', 'rollup_progress'];
 const quote = pg.escapeIdentifier;
 
 async function connect(connection: Connection): Promise<pg.Client> {
-  const client = new pg.Client({ ...connection, keepAlive: true, application_name: 'turnpike backup' });
+  const client = new BoundedClient({ ...connection, keepAlive: true, application_name: 'turnpike backup' });
   client.on('error', () => undefined);
   await client.connect();
   return client;

@@ -1,14 +1,16 @@
 /** The connections to PostgreSQL: type conversion, a pool for ordinary statements, pipelined connections for hot ones. */
 import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { faultOf, isAnswerTimeout } from '../lib/faults.ts';
+import { faultOf, isAnswerTimeout, isReadOnly } from '../lib/faults.ts';
 import { StartupError, UnreachableError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { BoundedClient } from './bounded-client.ts';
-import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts';
+import { openPipelinedConnection, type PipelinedConnection, type SessionConfig } from './pipelined-connection.ts';
 import type { Schema } from './schema.ts';
+import { prepareSession, refuseSharedSessions, type SessionSettings, StandbyServer } from './session.ts';
 
 const OLDEST_VERSION = 15;
+const READ_ONLY = 'The database is read-only: connect Turnpike to the primary.';
 
 export interface Database {
   /** Ordinary statements. */
@@ -44,8 +46,12 @@ const types: pg.CustomTypesConfig = {
 };
 
 // A generic plan from a time when the table was small would keep using sequential scans after it has grown.
-export const INDEX_ONLY =
-  '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
+export const INDEX_ONLY: SessionSettings = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
 
 /** Options of every connection: a connect timeout, and TCP keep-alive. */
 export const connecting = {
@@ -55,8 +61,9 @@ export const connecting = {
 } as const satisfies pg.ClientConfig;
 
 /**
- * A pooled client that ends itself when a response times out. The driver only rejects the statement, and the pool would
- * hand the connection to the next caller, behind a statement that still runs or on a dead connection.
+ * A pooled client that ends itself when a response times out or the server is read-only. The driver only rejects the
+ * statement, and the pool would hand the connection to the next caller, behind a statement that still runs, on a dead
+ * connection, or to a server that is no longer the primary.
  */
 class PooledClient extends BoundedClient {
   // biome-ignore lint/suspicious/noExplicitAny: the driver overloads this method a dozen times
@@ -65,7 +72,7 @@ class PooledClient extends BoundedClient {
     const answer: unknown = (super.query as any)(...args);
     if (answer instanceof Promise) {
       answer.catch((error) => {
-        if (isAnswerTimeout(error)) this.end().catch(() => undefined);
+        if (isAnswerTimeout(error) || isReadOnly(error)) this.end().catch(() => undefined);
       });
     }
     return answer;
@@ -78,18 +85,19 @@ export function openDatabase(
   onFault: (error: Error) => void,
   hotConnections?: number,
 ): Database {
-  const config = (statementTimeoutMs: number, options: string): pg.ClientConfig => ({
+  const config = (statementTimeoutMs: number, settings: SessionSettings): SessionConfig => ({
     ...connection,
     types,
-    options: `-c timezone=UTC -c statement_timeout=${statementTimeoutMs} ${options}`,
+    settings: { statement_timeout: statementTimeoutMs, ...settings },
     ...connecting,
     // PostgreSQL cancels a statement after its timeout; if not even that error arrives, the connection is dead.
     query_timeout: statementTimeoutMs + LIMITS.answerGraceMs,
   });
-  const openPool = (max: number, settings: pg.ClientConfig): pg.Pool => {
+  const openPool = (max: number, { settings, ...client }: SessionConfig): pg.Pool => {
     const pool = new pg.Pool({
-      ...settings,
+      ...client,
       Client: PooledClient,
+      onConnect: (session) => prepareSession(session, settings),
       max,
       // A new connection reads the catalogues first, and the request that needs it waits for that.
       idleTimeoutMillis: LIMITS.databaseIdleMs,
@@ -100,19 +108,20 @@ export function openDatabase(
     pool.on('connect', (client) => void client.on('error', () => undefined));
     return pool;
   };
-  const hot = (options = ''): pg.ClientConfig => config(LIMITS.hotStatementTimeoutMs, `${INDEX_ONLY} ${options}`);
+  const hot = (settings?: SessionSettings): SessionConfig =>
+    config(LIMITS.hotStatementTimeoutMs, { ...INDEX_ONLY, ...settings });
   const openHot = (settings = hot()): PipelinedConnection =>
     hotConnections === undefined ? openPipelinedConnection(settings, onFault) : openPool(hotConnections, settings);
   // The idle timeout bounds how long a process that died inside a transaction keeps its locks.
   const pool = openPool(
     10,
-    config(LIMITS.statementTimeoutMs, `-c idle_in_transaction_session_timeout=${LIMITS.statementTimeoutMs}`),
+    config(LIMITS.statementTimeoutMs, { idle_in_transaction_session_timeout: LIMITS.statementTimeoutMs }),
   );
   // A pipelined connection runs its statements one after another, so none of them may wait long for a lock.
-  const writes = openHot(hot(`-c lock_timeout=${LIMITS.lockTimeoutMs}`));
+  const writes = openHot(hot({ lock_timeout: LIMITS.lockTimeoutMs }));
   const reads = openHot();
   const deliveries = openHot();
-  const isolated = openPool(LIMITS.isolatedConnections, hot(`-c lock_timeout=${LIMITS.isolatedLockTimeoutMs}`));
+  const isolated = openPool(LIMITS.isolatedConnections, hot({ lock_timeout: LIMITS.isolatedLockTimeoutMs }));
   return {
     pool,
     writes,
@@ -129,7 +138,7 @@ export function openDatabase(
   };
 }
 
-/** Refuses a database that cannot be reached, is too old or cannot be written. */
+/** Refuses a database that cannot be reached, is too old, cannot be written or does not keep sessions apart. */
 export async function checkDatabase({ pool }: Database): Promise<void> {
   try {
     const { rows } = await pool.query<{ version: number; readonly: boolean }>(
@@ -140,9 +149,11 @@ export async function checkDatabase({ pool }: Database): Promise<void> {
     if (version < OLDEST_VERSION) {
       throw new StartupError(`The database is PostgreSQL ${version}, but Turnpike needs ${OLDEST_VERSION} or newer.`);
     }
-    if (readonly) throw new StartupError('The database is read-only: connect Turnpike to the primary.');
+    if (readonly) throw new StartupError(READ_ONLY);
+    await refuseSharedSessions(pool);
   } catch (error) {
     if (error instanceof StartupError) throw error;
+    if (error instanceof StandbyServer) throw new StartupError(READ_ONLY);
     throw new UnreachableError(
       `The database cannot be reached (${faultOf(error)}): check DATABASE_URL and that it runs.`,
     );

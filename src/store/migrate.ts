@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { StartupError } from '../lib/startup-error.ts';
+import { BoundedClient } from './bounded-client.ts';
 import type { Connection } from './database.ts';
 
 const FOLDER = new URL('./migrations/', import.meta.url);
@@ -26,7 +27,7 @@ async function migrations(): Promise<Migration[]> {
 }
 
 async function withPool<Result>(connection: Connection, work: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
-  const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000 });
+  const pool = new pg.Pool({ ...connection, Client: BoundedClient, max: 1, connectionTimeoutMillis: 5000 });
   return work(pool).finally(() => pool.end());
 }
 

@@ -1,11 +1,12 @@
 /** The store of payments: batched writes and reads by key, claims of due rows, history and lists. */
 import type pg from 'pg';
-import { isDivisionByZero, isLockTimeout, Outage } from '../lib/faults.ts';
+import { isDivisionByZero, isLockTimeout, isLost, Outage } from '../lib/faults.ts';
 import { NO_BRAND_YET } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { SearchWord } from '../rules/payment-search.ts';
 import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
+import { isCommitted } from './lost-write.ts';
 import type { CallRecord, FormerSubmission, HistoryRow, Payment, PaymentWithDetails, Transition } from './payment.ts';
 import { createBatching, lockKeyOf, type PaymentStoreOptions, reportWrite, sizeOf } from './payment-batch.ts';
 import { FURTHEST_CLOCK, type PaymentFilter, paymentList } from './payment-list.ts';
@@ -222,7 +223,7 @@ export function createPaymentStore(
 
   const writeAll = (connection: PipelinedConnection, items: (OpenItem | TransitionItem)[]): Promise<Written[]> =>
     writePayments(connection, items, now() + LIMITS.hotStatementTimeoutMs);
-  const write = batched<OpenItem | TransitionItem, Written>(
+  const writeBatched = batched<OpenItem | TransitionItem, Written>(
     'write',
     (items) => reportWrite(writeAll(writes, items), options),
     {
@@ -236,6 +237,13 @@ export function createPaymentStore(
       },
     },
   );
+
+  /** A write whose connection was lost is looked up; unless it is found, its outcome is unknown and the error says so. */
+  const write = (item: OpenItem | TransitionItem): Promise<Written> =>
+    writeBatched(item).catch(async (error) => {
+      if (isLost(error) && (await isCommitted(isolated, item))) return true;
+      throw error;
+    });
 
   /** Rows come in any order; the ordinal of each is the position of its item, from 1. */
   const inOrder = <Row extends object>(items: unknown[], rows: (Row & { ordinal?: number })[]): (Row | undefined)[] => {

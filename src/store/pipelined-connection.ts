@@ -1,7 +1,8 @@
 /** A connection that sends the next statement while the last one runs, so that the server is never idle in between. */
 import type pg from 'pg';
-import { isAnswerTimeout } from '../lib/faults.ts';
+import { isAnswerTimeout, isReadOnly } from '../lib/faults.ts';
 import { BoundedClient } from './bounded-client.ts';
+import { prepareSession, type SessionSettings } from './session.ts';
 
 /** A pipelined connection, or a pool in its place. */
 export interface PipelinedConnection {
@@ -15,11 +16,17 @@ export interface PipelinedConnection {
   end(): Promise<void>;
 }
 
+/** How to connect, and the settings of the session. */
+export type SessionConfig = pg.ClientConfig & { settings?: SessionSettings };
+
 /**
  * Connects on first use, and again after the connection was lost. When a statement exceeds `query_timeout`, the driver
  * destroys the connection, because responses could no longer be matched to statements; everything in flight fails.
  */
-export function openPipelinedConnection(config: pg.ClientConfig, onFault: (error: Error) => void): PipelinedConnection {
+export function openPipelinedConnection(
+  { settings, ...config }: SessionConfig,
+  onFault: (error: Error) => void,
+): PipelinedConnection {
   let connected: pg.Client | undefined;
   let connecting: Promise<pg.Client> | undefined;
 
@@ -34,7 +41,13 @@ export function openPipelinedConnection(config: pg.ClientConfig, onFault: (error
       onFault(error);
     });
     client.on('end', () => dropClient(client));
-    await client.connect();
+    try {
+      await client.connect();
+      await prepareSession(client, settings);
+    } catch (error) {
+      client.connection.stream.destroy();
+      throw error;
+    }
     connected = client;
     return client;
   }
@@ -54,6 +67,11 @@ export function openPipelinedConnection(config: pg.ClientConfig, onFault: (error
       } catch (error) {
         // The driver closes the connection a moment later; the next statement must not use it.
         if (isAnswerTimeout(error)) dropClient(client);
+        // The server is no longer the primary; the next statement connects again, to the one that is.
+        if (isReadOnly(error) && connected === client) {
+          dropClient(client);
+          client.end().catch(() => undefined);
+        }
         throw error;
       }
     },

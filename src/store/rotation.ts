@@ -1,6 +1,7 @@
 /** Key rotation: reads sealed values page by page, and replaces each only if it has not changed since. */
 import pg from 'pg';
 import { boundTo } from '../lib/seal.ts';
+import { BoundedClient } from './bounded-client.ts';
 import type { KeyedCard } from './cards.ts';
 import { columns, iso } from './columns.ts';
 import type { Connection } from './database.ts';
@@ -127,7 +128,13 @@ const APPLICATION = 'turnpike rotate-keys';
 
 /** Uses its own connection, without a statement timeout, because a large database takes long. */
 export function openRotationStore(connection: Connection): RotationStore {
-  const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000, application_name: APPLICATION });
+  const pool = new pg.Pool({
+    ...connection,
+    Client: BoundedClient,
+    max: 1,
+    connectionTimeoutMillis: 5000,
+    application_name: APPLICATION,
+  });
   const rows = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
     (await pool.query<Row>(text, values)).rows;
   const count = async (text: string, values: unknown[] = []): Promise<number> =>

@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { OPERATION_TYPES } from '../rules/callbacks.ts';
 import { auditDigest } from './audit.ts';
+import { BoundedClient } from './bounded-client.ts';
 import { HAS_OUTCOME } from './cards.ts';
 import type { Connection } from './database.ts';
 import { FAILED_STATES } from './payment-write.ts';
@@ -224,7 +225,7 @@ const others = (count: string): string => (count === '1' ? '' : ` and ${BigInt(c
 
 /** Verifies the database at this address. */
 export async function verifyAt(connection: Connection): Promise<Verification> {
-  const pool = new pg.Pool({ ...connection, max: 1, connectionTimeoutMillis: 5000 });
+  const pool = new pg.Pool({ ...connection, Client: BoundedClient, max: 1, connectionTimeoutMillis: 5000 });
   try {
     return await verify(pool);
   } finally {

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Chance } from '../support/chance.ts';
+import type { Database } from './database.ts';
 import { type MerchantServer, RECEIVER_FAULTS } from './merchant-server.ts';
 import type { Stage } from './stage.ts';
 
@@ -16,7 +17,7 @@ const SKEW_MOST_MS = 30_000;
 /** Longer than a call or a statement may take, so that what was frozen is late. */
 const frozenMs = (chance: Chance): number => chance.between(2000, 25_000);
 
-type Fault = (stage: Stage, merchant: MerchantServer, chance: Chance) => Promise<string>;
+type Fault = (stage: Stage<Database>, merchant: MerchantServer, chance: Chance) => Promise<string>;
 
 export const FAULTS: Readonly<Record<string, Fault>> = {
   async 'kill a gateway process'({ gateways, skewMs }, _merchant, chance) {
@@ -66,30 +67,30 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     await client.end().catch(() => undefined);
     return `${ended?.rows[0]?.count ?? 'no'} connections`;
   },
-  async 'freeze the connections to the database'({ relays }, _merchant, chance) {
+  async 'freeze the connections to the database'({ database }, _merchant, chance) {
     const ms = frozenMs(chance);
-    relays.database.freeze();
+    database.relay.freeze();
     await pause(ms);
-    relays.database.thaw();
+    database.relay.thaw();
     return `for ${Math.round(ms)} ms`;
   },
-  async 'leave the connections to the database half-dead'({ relays }) {
-    relays.database.abandon();
+  async 'leave the connections to the database half-dead'({ database }) {
+    database.relay.abandon();
     return '';
   },
-  async 'freeze the connections to the provider'({ relays }, _merchant, chance) {
+  async 'freeze the connections to the provider'({ providerRelay }, _merchant, chance) {
     const ms = frozenMs(chance);
-    relays.provider.freeze();
+    providerRelay.freeze();
     await pause(ms);
-    relays.provider.thaw();
+    providerRelay.thaw();
     return `for ${Math.round(ms)} ms`;
   },
-  async 'leave the connections to the provider half-dead'({ relays }) {
-    relays.provider.abandon();
+  async 'leave the connections to the provider half-dead'({ providerRelay }) {
+    providerRelay.abandon();
     return '';
   },
-  async 'cut the connections to the provider'({ relays }) {
-    relays.provider.cut();
+  async 'cut the connections to the provider'({ providerRelay }) {
+    providerRelay.cut();
     return '';
   },
   async 'let the provider fail'({ provider }, _merchant, chance) {

@@ -51,6 +51,8 @@ export function startProgram(
     }
   }
   const ended = keepRunning();
+  const kill = (): void => void child?.kill('SIGKILL');
+  process.once('exit', kill);
 
   return {
     name,
@@ -66,8 +68,9 @@ export function startProgram(
       isClosing = true;
       closing.abort();
       child?.kill('SIGCONT');
-      child?.kill('SIGKILL');
+      kill();
       await ended;
+      process.off('exit', kill);
       log.end();
     },
   };

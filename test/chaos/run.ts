@@ -2,10 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { chanceFrom } from '../support/chance.ts';
+import { type Database, startDatabase } from './database.ts';
 import { FAULTS } from './faults.ts';
 import { judge, type Verdict } from './judge.ts';
 import { type MerchantServer, startMerchantServer } from './merchant-server.ts';
-import { type Account, createShop, newRecords, type Records } from './shop.ts';
+import { type Account, createShop, newRecords, type Patience, type Records, type Shop } from './shop.ts';
 import { type Stage, setStage, untilReady } from './stage.ts';
 
 const SHOPS = 6;
@@ -28,22 +29,13 @@ export interface ChaosReport extends Verdict {
 }
 
 export async function runChaos({ seed, seconds, faults, say = () => undefined }: ChaosOptions): Promise<ChaosReport> {
-  const stage = await setStage();
+  const stage = await setStage('chaos', startDatabase);
   const merchant = await startMerchantServer();
   try {
     await untilReady(stage);
     say(`Logs: ${stage.folder}`);
     const records = newRecords();
-    const shops = await Promise.all(
-      Array.from({ length: SHOPS }, async (_, index) => {
-        const account = await newAccount(stage);
-        await stage.admin('PATCH', `/accounts/${account.mid}`, { callback_url: merchant.urlFor(account.mid) });
-        const name = `shop${index + 1}`;
-        const shop = createShop(stage.url, account, name, chanceFrom(seed * 100 + index), records);
-        merchant.addAccount(account.mid, shop.turnpike);
-        return shop;
-      }),
-    );
+    const shops = await openShops(stage, merchant, records, { seed, count: SHOPS });
     const closing = new AbortController();
     const buying = shops.map((shop) => shop.run(closing.signal));
     const happened = await disturb(stage, merchant, records, {
@@ -71,6 +63,27 @@ export async function runChaos({ seed, seconds, faults, say = () => undefined }:
   }
 }
 
+/** Opens shops, whose callbacks the merchant server receives; `patience` is how long and how often they try. */
+export const openShops = (
+  stage: Stage,
+  merchant: MerchantServer,
+  records: Records,
+  { seed, count, patience }: { seed: number; count: number; patience?: Patience },
+): Promise<Shop[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const account = await newAccount(stage);
+      await stage.admin('PATCH', `/accounts/${account.mid}`, { callback_url: merchant.urlFor(account.mid) });
+      const shop = createShop(stage.url, account, `shop${index + 1}`, {
+        chance: chanceFrom(seed * 100 + index),
+        records,
+        ...(patience && { patience }),
+      });
+      merchant.addAccount(account.mid, shop.turnpike);
+      return shop;
+    }),
+  );
+
 async function newAccount(stage: Stage): Promise<Account> {
   const settings = { requests_per_second: 0, account_uuid: crypto.randomUUID() };
   const { status, body } = await stage.admin('POST', '/accounts', { name: 'Chaos', ...settings });
@@ -80,7 +93,7 @@ async function newAccount(stage: Stage): Promise<Account> {
 
 /** Lets faults happen, one or two at a time, until the time is over. */
 async function disturb(
-  stage: Stage,
+  stage: Stage<Database>,
   merchant: MerchantServer,
   records: Records,
   { seed, seconds, faults, say }: Required<ChaosOptions>,
@@ -128,7 +141,8 @@ async function restore(stage: Stage): Promise<void> {
 /** How far the clock is moved, in seconds, so that everything that waits falls due. */
 const STEPS = [5, 15, 60, 120, 300, 900, 3600, 7200, 21_600, 86_400, 86_400, 604_800];
 
-async function comeToRest(stage: Stage, records: Records, say: (line: string) => void): Promise<void> {
+/** Moves the clock until nothing is left to do. */
+export async function comeToRest(stage: Stage, records: Records, say: (line: string) => void): Promise<void> {
   // Processes that were killed hold claims until their leases end.
   await pause(5000);
   for (const advance_seconds of STEPS) {

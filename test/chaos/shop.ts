@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CHECKOUT_STATES } from '../../client/src/generated.ts';
 import { ConnectionError, DuplicateError, StateError, Turnpike, UnavailableError } from '../../client/src/index.ts';
+import type { TransportOptions } from '../../client/src/transport.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import type { Chance } from '../support/chance.ts';
 
@@ -30,7 +31,7 @@ export interface KnownOperation {
 export interface Records {
   payments: Map<string, KnownPayment>;
   operations: KnownOperation[];
-  /** How often each kind of request was answered, refused or remained unknown. */
+  /** How often each kind of request was answered, refused, or remained unknown: without an answer, or with 503. */
   counts: Map<string, number>;
   /** Answers that no fault explains. */
   wrong: string[];
@@ -39,16 +40,25 @@ export interface Records {
 export const newRecords = (): Records => ({ payments: new Map(), operations: [], counts: new Map(), wrong: [] });
 
 const RETURN = 'https://shop.example/return';
-const PATIENCE = { timeoutMs: 15_000, retries: 4, retryPauseMs: 200 };
+/** How long the shop waits for an answer, and how often it repeats a request without one. */
+export type Patience = TransportOptions;
+const PATIENCE: Patience = { timeoutMs: 15_000, retries: 4, retryPauseMs: 200 };
 
-export function createShop(url: string, account: Account, name: string, chance: Chance, records: Records) {
+export type Shop = ReturnType<typeof createShop>;
+
+export function createShop(
+  url: string,
+  account: Account,
+  name: string,
+  { chance, records, patience = PATIENCE }: { chance: Chance; records: Records; patience?: Patience },
+) {
   const turnpike = new Turnpike({
     url,
     clientKey: account.client_key,
     merchantKey: account.merchant_key,
     password: account.password,
     callbackSecret: account.callback_secret,
-    ...PATIENCE,
+    ...patience,
   });
   let orders = 0;
   const newOrder = (): string => `${name}-${++orders}`;
@@ -66,7 +76,7 @@ export function createShop(url: string, account: Account, name: string, chance: 
       return result;
     } catch (error) {
       const isUnknown = error instanceof ConnectionError || error instanceof UnavailableError;
-      count(isUnknown ? 'unknown' : 'refused');
+      count(error instanceof UnavailableError ? 'unavailable' : isUnknown ? 'unknown' : 'refused');
       // A repeat after the duplicate window is a duplicate; another operation may have been faster.
       const isExplained = isUnknown || error instanceof DuplicateError || error instanceof StateError;
       if (!isExplained) records.wrong.push(`${kind}: ${String(error)}`);
@@ -89,7 +99,7 @@ export function createShop(url: string, account: Account, name: string, chance: 
 
   async function visit(address: string, form?: Record<string, string>): Promise<string> {
     const init = form ? { method: 'POST', body: new URLSearchParams(form) } : {};
-    const signal = AbortSignal.timeout(PATIENCE.timeoutMs);
+    const signal = AbortSignal.timeout(patience.timeoutMs);
     // A payer whose page does not load leaves.
     const response = await fetch(address, { redirect: 'manual', signal, ...init }).catch(() => undefined);
     await response?.arrayBuffer().catch(() => undefined);
@@ -206,6 +216,8 @@ export function createShop(url: string, account: Account, name: string, chance: 
 
   return {
     turnpike,
+    /** One sale; returns its id if it was answered. */
+    buy: () => sale('vcard', { identifier: 'success@example.com' }),
     /** Buys until told to stop. */
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {

@@ -1,37 +1,33 @@
-/** What a chaos run acts on: a database, the simulator, HTTP and work processes, and relays between them. */
-import { execFile } from 'node:child_process';
+/** What a chaos run acts on: a database, the simulator, HTTP and work processes, and a relay to the simulator. */
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
+import type { EmbeddedDatabase } from '../../src/store/embedded.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Program, startProgram } from './program.ts';
 import { type Relay, startRelay } from './relay.ts';
 
-const execute = promisify(execFile);
 const SKEWED_CLOCK = join(import.meta.dirname, '../support/skewed-clock.ts');
-/** Enough for the write-ahead log of a run. */
-const DISK_MEGABYTES = 800;
 
-/** The PostgreSQL server, which can be killed and started again. */
-export interface Database {
+/** The database of a run. */
+export interface StageDatabase {
   readonly connection: EmbeddedDatabase['connection'];
-  restart(signal: 'SIGKILL' | 'SIGINT'): Promise<void>;
-  /** Fills the disk for a while; undefined where no disk of its own could be mounted. */
-  fillDisk: ((ms: number) => Promise<void>) | undefined;
+  /** The address at which the gateway reaches it. */
+  url: string;
+  stop(): Promise<void>;
 }
 
-export interface Stage {
+export interface Stage<Database extends StageDatabase = StageDatabase> {
   folder: string;
   /** The address of both HTTP processes. */
   url: string;
   database: Database;
   gateways: readonly Program[];
   simulator: Program;
-  relays: { database: Relay; provider: Relay };
+  /** Between the gateway and the simulator. */
+  providerRelay: Relay;
   /** How far the clock of each gateway process is wrong from its next start on. */
   skewMs: Map<string, number>;
   admin(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
@@ -40,74 +36,16 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** A small file system in memory for the database, so that it can become full; only root may mount one. */
-async function mountDisk(folder: string): Promise<boolean> {
-  await fs.mkdir(folder);
-  const options = `size=${DISK_MEGABYTES}m,mode=755`;
-  return execute('mount', ['-t', 'tmpfs', '-o', options, 'turnpike-chaos', folder]).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Writes a file until the disk is full. */
-async function fill(path: string): Promise<void> {
-  const file = await fs.open(path, 'w');
-  const block = Buffer.alloc(1024 * 1024);
-  try {
-    for (;;) await file.write(block);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  } finally {
-    await file.close();
-  }
-}
-
-async function startDatabase(disk: string, isMounted: boolean): Promise<Database & { stop(): Promise<void> }> {
-  const folder = join(disk, 'postgres');
-  const start = (): Promise<EmbeddedDatabase> =>
-    startEmbedded({ folder, settings: { max_wal_size: '256MB', shared_buffers: '128MB' } });
-  let server = await start();
-  const postmaster = async (): Promise<number> =>
-    Number.parseInt(await fs.readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => '0'), 10);
-  const database = {
-    get connection() {
-      return server.connection;
-    },
-    async restart(signal: 'SIGKILL' | 'SIGINT') {
-      const pid = await postmaster();
-      if (pid > 0) process.kill(pid, signal);
-      if (signal === 'SIGINT') await server.stop();
-      await pause(200);
-      server = await start();
-    },
-    fillDisk: isMounted
-      ? async (ms: number) => {
-          const filler = join(disk, 'filler');
-          await fill(filler);
-          await pause(ms);
-          await fs.rm(filler);
-          // PostgreSQL stops when it cannot write its log.
-          server = await start();
-        }
-      : undefined,
-    stop: () => server.stop(),
-  };
-  return database;
-}
-
-export async function setStage(): Promise<Stage> {
-  const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), 'turnpike-chaos-')));
+/** Starts everything; `startDatabase` gets the folder of the run. */
+export async function setStage<Database extends StageDatabase>(
+  name: string,
+  startDatabase: (folder: string) => Promise<Database>,
+): Promise<Stage<Database>> {
+  const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), `turnpike-${name}-`)));
   await fs.chmod(folder, 0o755);
-  const disk = join(folder, 'disk');
-  const isMounted = await mountDisk(disk);
-  const database = await startDatabase(disk, isMounted);
-  const { connection } = database;
+  const database = await startDatabase(folder);
   const [simulatorPort, ...httpPorts] = await Promise.all([freePort(), freePort(), freePort()]);
-  const relays = {
-    database: await startRelay([{ path: join(connection.host, `.s.PGSQL.${connection.port}`) }]),
-    provider: await startRelay([{ port: simulatorPort, host: '127.0.0.1' }]),
-  };
+  const providerRelay = await startRelay([{ port: simulatorPort, host: '127.0.0.1' }]);
   const front = await startRelay(httpPorts.map((port) => ({ port, host: '127.0.0.1' })));
   const url = `http://127.0.0.1:${front.port}`;
 
@@ -135,11 +73,11 @@ export async function setStage(): Promise<Stage> {
         PORT: String(port),
         PUBLIC_URL: url,
         DATA_DIR: join(folder, 'data'),
-        DATABASE_URL: `postgres://${connection.user}@127.0.0.1:${relays.database.port}/${connection.database}`,
+        DATABASE_URL: database.url,
         TURNPIKE_ROLE: role,
         TURNPIKE_MASTER_KEY: masterKey,
         TURNPIKE_ADMIN_TOKEN: adminToken,
-        TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${relays.provider.port}`,
+        TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${providerRelay.port}`,
         TURNPIKE_PROVIDER_KEY: access.key,
         TURNPIKE_PROVIDER_NOTIFICATION_SECRET: access.notificationSecret,
         LOG_LEVEL: 'warn',
@@ -169,16 +107,15 @@ export async function setStage(): Promise<Stage> {
     database,
     gateways,
     simulator,
-    relays,
+    providerRelay,
     skewMs,
     admin: (method, path, body) => call(`${url}/admin/api`, adminToken, method, path, body),
     provider: async (method, path, body) =>
       (await call(`http://127.0.0.1:${simulatorPort}/control`, access.key, method, path, body)).body,
     async close() {
       await Promise.all([...gateways, simulator].map((program) => program.close()));
-      await Promise.all([front, ...Object.values(relays)].map((relay) => relay.close()));
+      await Promise.all([front.close(), providerRelay.close()]);
       await database.stop();
-      if (isMounted) await execute('umount', [disk]);
     },
   };
 }

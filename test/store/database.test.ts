@@ -1,9 +1,9 @@
-/** Connections to PostgreSQL after a response timeout. */
+/** Connections to PostgreSQL: their settings, and when they are not used again. */
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { isOutage } from '../../src/lib/faults.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { openPipelinedConnection } from '../../src/store/pipelined-connection.ts';
+import { openPipelinedConnection, type PipelinedConnection } from '../../src/store/pipelined-connection.ts';
 
 let database: Database;
 beforeAll(() => {
@@ -39,4 +39,32 @@ test('a pipelined connection fails everything in flight after a response timeout
   expect((await connection.query(BACKEND)).rows).not.toEqual(before);
   expect(faults).toHaveLength(1);
   await connection.end();
+});
+
+test('a connection to a server that became read-only is not used again', async () => {
+  const write = { name: 'write', text: 'create temporary table t ()', values: [] };
+  const readOnly = {
+    name: 'read_only',
+    text: `select set_config('default_transaction_read_only', 'on', false)`,
+    values: [],
+  };
+  for (const connection of [database.pool, database.writes] as PipelinedConnection[]) {
+    const [before] = (await connection.query(BACKEND)).rows as { pid: number }[];
+    await connection.query(readOnly);
+    const error = await connection.query(write).then(String, (fault) => fault);
+    expect([error.code, isOutage(error)]).toEqual(['25006', true]);
+    const [after] = (await connection.query(BACKEND)).rows as { pid: number }[];
+    expect(after?.pid).not.toBe(before?.pid);
+    await connection.query(write);
+  }
+});
+
+test('sessions have their settings whatever the server and the role prefer', async () => {
+  const settings = `select current_setting('timezone') as timezone, current_setting('jit') as jit,
+    current_setting('client_min_messages') as messages, current_setting('statement_timeout') as timeout`;
+  const usual = { timezone: 'UTC', jit: 'off', messages: 'warning' };
+  expect((await database.pool.query(settings)).rows).toEqual([{ ...usual, timeout: '30s' }]);
+  expect((await database.reads.query({ name: 'settings', text: settings, values: [] })).rows).toEqual([
+    { ...usual, timeout: '10s' },
+  ]);
 });

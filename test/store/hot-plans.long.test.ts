@@ -6,6 +6,7 @@ import { type CallbackStore, createCallbackStore, SWEEP_START } from '../../src/
 import { INDEX_ONLY, openDatabase } from '../../src/store/database.ts';
 import { createOperationStore, type OperationStore } from '../../src/store/operations.ts';
 import { createPaymentStore, type PaymentStore, type PaymentWithDetails } from '../../src/store/payments.ts';
+import { prepareSession } from '../../src/store/session.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 import { readingOf } from '../support/plan.ts';
@@ -128,8 +129,9 @@ const HOT: [string, () => Promise<unknown>][] = [
 
 /** Runs the statements again as their connection would plan them now, without keeping what they write. */
 async function readAgain({ text, values, isHot }: Statement) {
-  const client = new pg.Client({ ...shop.connection, options: `-c timezone=UTC ${isHot ? INDEX_ONLY : ''}` });
+  const client = new pg.Client(shop.connection);
   await client.connect();
+  await prepareSession(client, isHot ? INDEX_ONLY : {});
   await client.query('begin');
   try {
     return await readingOf(client, text, values);

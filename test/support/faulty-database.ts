@@ -1,4 +1,4 @@
-/** Faulty databases: a separate PostgreSQL server that can be paused, and a proxy that can freeze connections. */
+/** Faulty databases: a separate PostgreSQL server that can be paused, and a proxy that can freeze or cut connections. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -57,12 +57,15 @@ export interface FreezingProxy {
    * that have sent it freeze.
    */
   freeze(sent?: string): void;
+  /** Closes the next connection that sends this text: before the server gets it, or in place of its answer. */
+  cutAt(text: string, when: 'request' | 'answer'): void;
   close(): Promise<void>;
 }
 
 /** A proxy between a gateway and a PostgreSQL server on a Unix socket. */
 export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>): Promise<FreezingProxy> {
   let pairs: { sockets: [Socket, Socket]; sent: string; isFrozen: boolean }[] = [];
+  let cut: { text: string; when: 'request' | 'answer' } | undefined;
   const server = createServer((client) => {
     const upstream = connect(`${target.host}/.s.PGSQL.${target.port}`);
     const pair = { sockets: [client, upstream] as [Socket, Socket], sent: '', isFrozen: false };
@@ -72,8 +75,15 @@ export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>)
       from.on('error', () => undefined);
       from.on('close', () => pair.isFrozen || to.destroy());
     };
+    const destroy = (): void => {
+      for (const socket of pair.sockets) socket.destroy();
+    };
     client.on('data', (chunk) => {
       pair.sent += chunk;
+      if (!cut || !chunk.includes(cut.text)) return;
+      if (cut.when === 'request') destroy();
+      else upstream.prependOnceListener('data', destroy);
+      cut = undefined;
     });
     forward(client, upstream);
     forward(upstream, client);
@@ -85,6 +95,9 @@ export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>)
     port,
     freeze(sent = '') {
       for (const pair of pairs) if (pair.sent.includes(sent)) pair.isFrozen = true;
+    },
+    cutAt(text, when) {
+      cut = { text, when };
     },
     async close() {
       for (const { sockets } of pairs) for (const socket of sockets) socket.destroy();

@@ -54,6 +54,7 @@ export const AUDIENCES: readonly Audience[] = [
         'backup-and-upgrade',
         'recovery',
         'processes',
+        'high-availability',
         'limits',
         'monitoring',
       ),
