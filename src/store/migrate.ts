@@ -87,7 +87,7 @@ const TABLE = `
   create table if not exists migrations (name text primary key, digest text not null);
   alter table migrations
     add column if not exists needs text,
-    add column if not exists ran_at timestamptz default now(),
+    add column if not exists ran_at timestamptz default clock_timestamp(),
     add column if not exists took_ms integer`;
 
 /** Migrates the database at this address; returns the names of the files that ran. */

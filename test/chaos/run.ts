@@ -5,7 +5,8 @@ import { chanceFrom } from '../support/chance.ts';
 import { FAULTS } from './faults.ts';
 import { judge, type Verdict } from './judge.ts';
 import { type MerchantServer, startMerchantServer } from './merchant-server.ts';
-import { type Account, createShop, newRecords, type Records } from './shop.ts';
+import { ROOT } from './program.ts';
+import { type Account, createShop, newRecords, type Records, type Shop } from './shop.ts';
 import { type Stage, setStage, untilReady } from './stage.ts';
 
 const SHOPS = 6;
@@ -28,22 +29,13 @@ export interface ChaosReport extends Verdict {
 }
 
 export async function runChaos({ seed, seconds, faults, say = () => undefined }: ChaosOptions): Promise<ChaosReport> {
-  const stage = await setStage();
+  const stage = await setStage(ROOT);
   const merchant = await startMerchantServer();
   try {
     await untilReady(stage);
     say(`Logs: ${stage.folder}`);
     const records = newRecords();
-    const shops = await Promise.all(
-      Array.from({ length: SHOPS }, async (_, index) => {
-        const account = await newAccount(stage);
-        await stage.admin('PATCH', `/accounts/${account.mid}`, { callback_url: merchant.urlFor(account.mid) });
-        const name = `shop${index + 1}`;
-        const shop = createShop(stage.url, account, name, chanceFrom(seed * 100 + index), records);
-        merchant.addAccount(account.mid, shop.turnpike);
-        return shop;
-      }),
-    );
+    const shops = await openShops(stage, merchant, records, seed);
     const closing = new AbortController();
     const buying = shops.map((shop) => shop.run(closing.signal));
     const happened = await disturb(stage, merchant, records, {
@@ -70,6 +62,18 @@ export async function runChaos({ seed, seconds, faults, say = () => undefined }:
     await merchant.close();
   }
 }
+
+export const openShops = (stage: Stage, merchant: MerchantServer, records: Records, seed: number): Promise<Shop[]> =>
+  Promise.all(
+    Array.from({ length: SHOPS }, async (_, index) => {
+      const account = await newAccount(stage);
+      await stage.admin('PATCH', `/accounts/${account.mid}`, { callback_url: merchant.urlFor(account.mid) });
+      const name = `shop${index + 1}`;
+      const shop = createShop(stage.url, account, name, chanceFrom(seed * 100 + index), records);
+      merchant.addAccount(account.mid, shop.turnpike);
+      return shop;
+    }),
+  );
 
 async function newAccount(stage: Stage): Promise<Account> {
   const settings = { requests_per_second: 0, account_uuid: crypto.randomUUID() };
@@ -128,7 +132,7 @@ async function restore(stage: Stage): Promise<void> {
 /** How far the clock is moved, in seconds, so that everything that waits falls due. */
 const STEPS = [5, 15, 60, 120, 300, 900, 3600, 7200, 21_600, 86_400, 86_400, 604_800];
 
-async function comeToRest(stage: Stage, records: Records, say: (line: string) => void): Promise<void> {
+export async function comeToRest(stage: Stage, records: Records, say: (line: string) => void): Promise<void> {
   // Processes that were killed hold claims until their leases end.
   await pause(5000);
   for (const advance_seconds of STEPS) {

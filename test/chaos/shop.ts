@@ -41,6 +41,8 @@ export const newRecords = (): Records => ({ payments: new Map(), operations: [],
 const RETURN = 'https://shop.example/return';
 const PATIENCE = { timeoutMs: 15_000, retries: 4, retryPauseMs: 200 };
 
+export type Shop = ReturnType<typeof createShop>;
+
 export function createShop(url: string, account: Account, name: string, chance: Chance, records: Records) {
   const turnpike = new Turnpike({
     url,

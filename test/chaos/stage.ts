@@ -26,10 +26,14 @@ export interface Database {
 
 export interface Stage {
   folder: string;
-  /** The address of both HTTP processes. */
+  /** The address of all HTTP processes. */
   url: string;
   database: Database;
-  gateways: readonly Program[];
+  gateways: Program[];
+  /** Starts two HTTP and two work processes of the program in `root`, and returns the addresses of the former. */
+  addGateways(prefix: string, root: string): Promise<string[]>;
+  /** The environment variables of a gateway process. */
+  variables: Record<string, string>;
   simulator: Program;
   relays: { database: Relay; provider: Relay };
   /** How far the clock of each gateway process is wrong from its next start on. */
@@ -96,19 +100,21 @@ async function startDatabase(disk: string, isMounted: boolean): Promise<Database
   return database;
 }
 
-export async function setStage(): Promise<Stage> {
+/** Without gateway processes, unless `root` is the checkout of their program. */
+export async function setStage(root?: string): Promise<Stage> {
   const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), 'turnpike-chaos-')));
   await fs.chmod(folder, 0o755);
   const disk = join(folder, 'disk');
   const isMounted = await mountDisk(disk);
   const database = await startDatabase(disk, isMounted);
   const { connection } = database;
-  const [simulatorPort, ...httpPorts] = await Promise.all([freePort(), freePort(), freePort()]);
+  const simulatorPort = await freePort();
   const relays = {
     database: await startRelay([{ path: join(connection.host, `.s.PGSQL.${connection.port}`) }]),
     provider: await startRelay([{ port: simulatorPort, host: '127.0.0.1' }]),
   };
-  const front = await startRelay(httpPorts.map((port) => ({ port, host: '127.0.0.1' })));
+  const targets: { port: number; host: string }[] = [];
+  const front = await startRelay(targets);
   const url = `http://127.0.0.1:${front.port}`;
 
   const secret = (bytes = 32): string => randomBytes(bytes).toString('base64');
@@ -127,31 +133,42 @@ export async function setStage(): Promise<Stage> {
     folder,
   );
   const skewMs = new Map<string, number>();
-  const startGateway = (name: string, role: 'http' | 'work', port: number): Program =>
+  const variables = {
+    PUBLIC_URL: url,
+    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: `postgres://${connection.user}@127.0.0.1:${relays.database.port}/${connection.database}`,
+    TURNPIKE_MASTER_KEY: masterKey,
+    TURNPIKE_ADMIN_TOKEN: adminToken,
+    TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${relays.provider.port}`,
+    TURNPIKE_PROVIDER_KEY: access.key,
+    TURNPIKE_PROVIDER_NOTIFICATION_SECRET: access.notificationSecret,
+    LOG_LEVEL: 'warn',
+  };
+  const startGateway = (name: string, role: 'http' | 'work', port: number, program: string): Program =>
     startProgram(
       name,
       'src/cli/main.ts',
       () => ({
+        ...variables,
         PORT: String(port),
-        PUBLIC_URL: url,
-        DATA_DIR: join(folder, 'data'),
-        DATABASE_URL: `postgres://${connection.user}@127.0.0.1:${relays.database.port}/${connection.database}`,
         TURNPIKE_ROLE: role,
-        TURNPIKE_MASTER_KEY: masterKey,
-        TURNPIKE_ADMIN_TOKEN: adminToken,
-        TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${relays.provider.port}`,
-        TURNPIKE_PROVIDER_KEY: access.key,
-        TURNPIKE_PROVIDER_NOTIFICATION_SECRET: access.notificationSecret,
-        LOG_LEVEL: 'warn',
         NODE_OPTIONS: `--import=${SKEWED_CLOCK}`,
         CLOCK_SKEW_MS: String(skewMs.get(name) ?? 0),
       }),
       folder,
+      program,
     );
-  const gateways = [
-    ...httpPorts.map((port, index) => startGateway(`http-${index + 1}`, 'http', port)),
-    ...[0, 0].map((port, index) => startGateway(`work-${index + 1}`, 'work', port)),
-  ];
+  const gateways: Program[] = [];
+  async function addGateways(prefix: string, program: string): Promise<string[]> {
+    const ports = await Promise.all([freePort(), freePort()]);
+    gateways.push(
+      ...ports.map((port, index) => startGateway(`${prefix}http-${index + 1}`, 'http', port, program)),
+      ...[0, 0].map((port, index) => startGateway(`${prefix}work-${index + 1}`, 'work', port, program)),
+    );
+    targets.push(...ports.map((port) => ({ port, host: '127.0.0.1' })));
+    return ports.map((port) => `http://127.0.0.1:${port}`);
+  }
+  if (root !== undefined) await addGateways('', root);
 
   const call = async (base: string, token: string, method: string, path: string, body?: unknown) => {
     const response = await fetch(base + path, {
@@ -168,6 +185,8 @@ export async function setStage(): Promise<Stage> {
     url,
     database,
     gateways,
+    addGateways,
+    variables,
     simulator,
     relays,
     skewMs,
@@ -183,8 +202,8 @@ export async function setStage(): Promise<Stage> {
   };
 }
 
-/** Waits until both HTTP processes and the database take requests. */
-export async function untilReady({ url }: Stage, seconds = 120): Promise<void> {
+/** Waits until the HTTP processes at the address and the database take requests. */
+export async function untilReady({ url }: Pick<Stage, 'url'>, seconds = 120): Promise<void> {
   for (let ready = 0, left = seconds * 5; ready < 4; left--) {
     if (left === 0) throw new Error(`The gateway was not ready within ${seconds} s.`);
     const isReady = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) }).then(
