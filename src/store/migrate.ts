@@ -57,7 +57,7 @@ export interface SchemaDifference {
   newer: string[];
 }
 
-/** Compares the schema with the files of this version; without a database, all are missing. Refuses a schema that this version cannot use. */
+/** Compares the schema with the files of this version; without a database, all are missing. Refuses what it cannot use. */
 export async function compareSchema(connection?: Connection): Promise<SchemaDifference> {
   const applied = connection ? await withClient(connection, appliedMigrations) : [];
   return differenceOf(await readMigrations(), applied);
@@ -87,7 +87,7 @@ const TABLE = `
   create table if not exists migrations (name text primary key, digest text not null);
   alter table migrations
     add column if not exists needs text,
-    add column if not exists ran_at timestamptz default clock_timestamp(),
+    add column if not exists ran_at timestamptz,
     add column if not exists took_ms integer`;
 
 /** Migrates the database at this address; returns the names of the files that ran. */
@@ -133,9 +133,10 @@ interface Step {
 }
 
 const record = ({ client }: Step, { name, digest, needs }: Migration, tookMs: number): Promise<unknown> =>
-  client.query('insert into migrations (name, digest, needs, took_ms) values ($1, $2, $3, $4)', [
-    ...[name, digest, needs, tookMs],
-  ]);
+  client.query(
+    'insert into migrations (name, digest, needs, ran_at, took_ms) values ($1, $2, $3, clock_timestamp(), $4)',
+    [name, digest, needs, tookMs],
+  );
 
 const lockTimeout = ({ client }: Step, ms: number): Promise<unknown> => client.query(`set lock_timeout = ${ms}`);
 
