@@ -100,8 +100,8 @@ async function startDatabase(disk: string, isMounted: boolean): Promise<Database
   return database;
 }
 
-/** Without gateway processes, unless `root` is the checkout of their program. */
-export async function setStage(root?: string): Promise<Stage> {
+/** `root` is the checkout of the gateway processes. */
+export async function setStage(root: string): Promise<Stage> {
   const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), 'turnpike-chaos-')));
   await fs.chmod(folder, 0o755);
   const disk = join(folder, 'disk');
@@ -168,7 +168,7 @@ export async function setStage(root?: string): Promise<Stage> {
     targets.push(...ports.map((port) => ({ port, host: '127.0.0.1' })));
     return ports.map((port) => `http://127.0.0.1:${port}`);
   }
-  if (root !== undefined) await addGateways('', root);
+  await addGateways('', root);
 
   const call = async (base: string, token: string, method: string, path: string, body?: unknown) => {
     const response = await fetch(base + path, {
