@@ -8,7 +8,7 @@ import { writeAdminToken } from '../server/admin-token-file.ts';
 import { boot, type Installation, openDatabaseServer, refuseMigration } from '../server/boot.ts';
 import { type Config, readConfig } from '../server/config.ts';
 import type { Connection } from '../store/database.ts';
-import { migrateAt, missingMigrations } from '../store/migrate.ts';
+import { compareSchema, migrateAt } from '../store/migrate.ts';
 import { verifyAt } from '../store/verify.ts';
 import type { Call } from './command.ts';
 import {
@@ -55,9 +55,16 @@ export async function migrate({ environment, flag, output }: Call): Promise<unde
       () => false,
       () => true,
     ));
+  const missing = async (connection?: Connection) => (await compareSchema(connection)).missing.map(({ name }) => name);
+  let hasProgress = false;
+  const progress = (line: string): void => {
+    hasProgress = true;
+    output.progress(line);
+  };
   const run = (connection: Connection) =>
-    isDryRun ? missingMigrations(connection) : migrateAt(connection).catch(refuseMigration);
-  const names = isDryRun && isMissing ? await missingMigrations() : await withDatabase(config, run);
+    isDryRun ? missing(connection) : migrateAt(connection, { progress }).catch(refuseMigration);
+  const names = isDryRun && isMissing ? await missing() : await withDatabase(config, run);
+  if (hasProgress) output.progress(`${names.length} of ${names.length} migrations`, true);
   const database =
     config.databaseUrl === '' ? `the embedded database in ${config.dataDir}` : 'the database of DATABASE_URL';
   const facts = { dry_run: isDryRun, created: isMissing && !isDryRun, migrations: names };

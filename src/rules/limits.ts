@@ -277,6 +277,18 @@ export const LIMITS = {
   isolatedLockTimeoutMs: 5 * SECOND,
   isolatedConnections: 8,
 
+  /**
+   * `lock_timeout` of a migration: longer than PostgreSQL takes to cancel an autovacuum that is in the way (1 s), and
+   * shorter than `openingWaitMs`, because writes wait behind it. The pauses between attempts, and the number of them.
+   */
+  migrationLockTimeoutMs: 1500,
+  migrationPauseMs: SECOND,
+  migrationPauseMostMs: 10 * SECOND,
+  migrationAttempts: 60,
+  /** How often the progress of a migration is read, and whether another process still migrates. */
+  migrationProgressMs: SECOND,
+  migrationWaitMs: SECOND / 4,
+
   databaseConnectTimeoutMs: 5 * SECOND,
   /** How long a host may take to say that it is the primary, if the address of the database names several. */
   primaryProbeTimeoutMs: 2 * SECOND,

@@ -8,7 +8,7 @@ import { StartupError } from '../lib/startup-error.ts';
 import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
 import { startEmbedded } from '../store/embedded.ts';
 import { lockFolder } from '../store/folder-lock.ts';
-import { migrateAt } from '../store/migrate.ts';
+import { compareSchema, migrateAt } from '../store/migrate.ts';
 import { type Config, mailAccess, retentionOf } from './config.ts';
 import { openGateway } from './gateway.ts';
 import { sandboxMasterKey } from './master-key.ts';
@@ -38,7 +38,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
   const database = await openDatabaseServer(config, options);
   try {
     const { connection } = database;
-    await migrateAt(connection).catch(refuseMigration);
+    await prepareSchema(config, connection, log);
     const masterKey = config.masterKey || (await readKeys(config.dataDir));
     // Only a gateway calls a provider; other commands do not.
     const providerHandle = isGateway
@@ -71,6 +71,21 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
     await database.close();
     throw error;
   }
+}
+
+/** Migrates an older schema, or refuses it; a newer one is used as far as it says that this version can. */
+async function prepareSchema({ migratesAtStart }: Config, connection: Connection, log: Logger): Promise<void> {
+  if (migratesAtStart === 'on') {
+    await migrateAt(connection, { progress: (line) => log.info(line) }).catch(refuseMigration);
+  }
+  const { missing, newer } = await compareSchema(connection);
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => name).join(', ');
+    throw new StartupError(
+      `The schema of the database is older than this version needs (it lacks ${names}): run \`turnpike migrate\` first, or set TURNPIKE_MIGRATE=on.`,
+    );
+  }
+  if (newer.length > 0) log.warn({ migrations: newer }, 'the database was migrated by a newer version');
 }
 
 /** The usual cause is a database user without the right to create tables. */

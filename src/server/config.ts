@@ -140,6 +140,12 @@ export const VARIABLES = {
     oneOf('required', 'off'),
     'Whether production requires TLS to a PostgreSQL on another machine. Without TLS, payments and sealed secrets can be read and changed in transit: use `off` in a private network only.',
   ),
+  migratesAtStart: variable(
+    'TURNPIKE_MIGRATE',
+    'on',
+    oneOf('on', 'off'),
+    'Whether a starting process migrates an older schema. With `off` it refuses to start until `turnpike migrate` has run.',
+  ),
   environment: variable(
     'TURNPIKE_ENV',
     'sandbox',

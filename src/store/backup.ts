@@ -9,6 +9,7 @@ import { StartupError } from '../lib/startup-error.ts';
 import { BoundedClient } from './bounded-client.ts';
 import type { Connection } from './database.ts';
 import { appliedMigrations } from './migrate.ts';
+import { presentDigest } from './migration-files.ts';
 
 /** The version of the file format. */
 const FORMAT = 1;
@@ -252,7 +253,8 @@ async function requireSameSchema(client: pg.Client, { format, migrations }: Head
       `The backup has the format ${format}, and this Turnpike reads ${FORMAT}: use the version that wrote it.`,
     );
   }
-  const schemaOf = (list: Header['migrations']) => list.map(({ name, digest }) => `${name} ${digest}`).join('\n');
+  const schemaOf = (list: Header['migrations']) =>
+    list.map(({ name, digest }) => `${name} ${presentDigest(digest)}`).join('\n');
   const applied = await appliedMigrations(client);
   if (schemaOf(applied) === schemaOf(migrations)) return;
   throw new StartupError(

@@ -106,6 +106,18 @@ const totalsOf = ({ sums, figures, total }: (typeof TOTALS)[number], condition: 
   select ${[...columnsOf(total.keys), summed(figures)].join(', ')} from ${sums.table}
   where grain in (${grainList(total.grains)}) and ${condition} group by ${columnsOf(total.keys).join(', ')}`;
 
+const PROGRESS_TEXT = `concat_ws(' ', history_number, callback_attempts_number, coalesce(backfill_before::text, '-'))`;
+
+/**
+ * The day before which totals are not filled, from the progress; null if all are. None are when an earlier version, which
+ * knows no totals, has added to the sums: during an upgrade both versions run.
+ */
+export const TOTALS_BEFORE = `
+  case when totals_progress = ${PROGRESS_TEXT} then totals_before else timestamptz '9999-01-01' end`;
+
+/** Notes that the totals contain what the sums contain. */
+export const NOTE_TOTALS = `update rollup_progress set totals_progress = ${PROGRESS_TEXT}`;
+
 /** Fills the totals of the newest day before $1 that has sums, and notes that day in the progress. */
 export const FILL_TOTALS = `
   with next as materialized (select greatest(${ALL.map(
@@ -121,7 +133,7 @@ export const FILL_TOTALS = `
 /** Selects the tables of totals that differ from their sums, each with the first hour or day that does. */
 export const DIFFERENT_TOTALS = TOTALS.map((part) => {
   const { table, keys } = part.total;
-  const filled = `starts_at >= coalesce((select totals_before from rollup_progress), '-infinity')`;
+  const filled = `starts_at >= coalesce((select ${TOTALS_BEFORE} from rollup_progress), '-infinity')`;
   const stored = `select ${[...columnsOf(keys), ...part.figures].join(', ')} from ${table} where ${filled}`;
   const expected = totalsOf(part, filled);
   return `select '${table}' as "table", min(starts_at at time zone 'UTC')::text as "startsAt" from (

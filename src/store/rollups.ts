@@ -4,7 +4,7 @@ import { LIMITS } from '../rules/limits.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
 import { events } from './rollup-deltas.ts';
-import { addAll, FILL_TOTALS } from './rollup-tables.ts';
+import { addAll, FILL_TOTALS, NOTE_TOTALS, TOTALS_BEFORE } from './rollup-tables.ts';
 import { awaitWriters } from './writers.ts';
 
 /** Up to which numbers the rows of the history and of callback attempts are contained in the sums. */
@@ -27,7 +27,7 @@ export interface RollupStore {
 
 export const PROGRESS = `
   select history_number as history, callback_attempts_number as attempts, backfill_before as "backfillBefore",
-    totals_before as "totalsBefore"
+    ${TOTALS_BEFORE} as "totalsBefore"
   from rollup_progress`;
 
 /** Parameters: the numbers after which, and up to which, rows of the history and of callback attempts are added. */
@@ -103,12 +103,13 @@ export function createRollupStore({ pool }: Database, portions = PORTIONS): Roll
         // Another process may have passed the numbers since they were read.
         const toHistory = most(history, least(last.history, history + portion));
         const toAttempts = most(attempts, least(last.attempts, attempts + portion));
-        if (toHistory > history || toAttempts > attempts)
-          await client.query(ADD_NEW, [history, toHistory, attempts, toAttempts]);
+        const hasNew = toHistory > history || toAttempts > attempts;
+        if (hasNew) await client.query(ADD_NEW, [history, toHistory, attempts, toAttempts]);
         if (backfillBefore !== null) await client.query(ADD_FORMER, [backfillBefore, portions.payments]);
         // Until a day is filled its totals contain only what was added since the upgrade.
         if (totalsBefore !== null) await client.query(FILL_TOTALS, [iso(totalsBefore)]);
         const isFilling = backfillBefore !== null || totalsBefore !== null;
+        if (hasNew || isFilling) await client.query(NOTE_TOTALS);
         return isFilling || toHistory < last.history || toAttempts < last.attempts;
       });
       return hasMore ?? false;

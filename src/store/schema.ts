@@ -457,6 +457,7 @@ export interface Schema {
     callbackAttemptsNumber: bigint;
     backfillBefore: string | null;
     totalsBefore: ColumnType<number, string, string> | null;
+    totalsProgress: string | null;
   };
   rollupTotals: {
     grain: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { startEmbedded } from './embedded.ts';
-import { migrate } from './migrate.ts';
+import { migrateAt } from './migrate.ts';
 
 const TYPES: Record<string, string> = {
   uuid: 'string',
@@ -79,7 +79,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-schema-'));
   const server = await startEmbedded({ folder: join(folder, 'postgres') });
   const pool = new pg.Pool(server.connection);
-  await migrate(pool);
+  await migrateAt(server.connection);
   await writeFile(new URL('./schema.ts', import.meta.url), await schemaText(pool));
   await pool.end();
   await server.stop();

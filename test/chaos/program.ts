@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const ROOT = join(import.meta.dirname, '../..');
+export const ROOT = join(import.meta.dirname, '../..');
 const RESTART_MS = 500;
 
 export interface Program {
@@ -14,15 +14,18 @@ export interface Program {
   /** How often it was started, and the stack traces with which it ended by itself. */
   readonly starts: number;
   readonly crashes: readonly string[];
+  /** Ends it as an operator does, after the running requests. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `variables` is called at each start. */
+/** `variables` is called at each start; `root` is the checkout of the program. */
 export function startProgram(
   name: string,
   file: string,
   variables: () => Record<string, string>,
   logFolder: string,
+  root = ROOT,
 ): Program {
   const log = createWriteStream(join(logFolder, `${name}.log`));
   const crashes: string[] = [];
@@ -37,7 +40,7 @@ export function startProgram(
       const { PATH = '', HOME = '', TMPDIR } = process.env;
       const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...variables() };
       // The channel lets the simulator notice the end of this process.
-      child = spawn(process.execPath, [join(ROOT, file)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+      child = spawn(process.execPath, [join(root, file)], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
       let complaint = '';
       child.stdout?.pipe(log, { end: false });
       child.stderr?.on('data', (text: Buffer) => {
@@ -54,6 +57,15 @@ export function startProgram(
   const kill = (): void => void child?.kill('SIGKILL');
   process.once('exit', kill);
 
+  async function end(...signals: NodeJS.Signals[]): Promise<void> {
+    isClosing = true;
+    closing.abort();
+    for (const signal of signals) child?.kill(signal);
+    await ended;
+    process.off('exit', kill);
+    log.end();
+  }
+
   return {
     name,
     get pid() {
@@ -64,14 +76,7 @@ export function startProgram(
       return starts;
     },
     crashes,
-    async close() {
-      isClosing = true;
-      closing.abort();
-      child?.kill('SIGCONT');
-      kill();
-      await ended;
-      process.off('exit', kill);
-      log.end();
-    },
+    stop: () => end('SIGTERM'),
+    close: () => end('SIGCONT', 'SIGKILL'),
   };
 }

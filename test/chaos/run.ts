@@ -9,7 +9,7 @@ import { type MerchantServer, startMerchantServer } from './merchant-server.ts';
 import { type Account, createShop, newRecords, type Patience, type Records, type Shop } from './shop.ts';
 import { type Stage, setStage, untilReady } from './stage.ts';
 
-const SHOPS = 6;
+export const SHOPS = 6;
 
 export interface ChaosOptions {
   seed: number;

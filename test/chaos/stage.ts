@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EmbeddedDatabase } from '../../src/store/embedded.ts';
 import { freePort } from '../support/free-port.ts';
-import { type Program, startProgram } from './program.ts';
+import { type Program, ROOT, startProgram } from './program.ts';
 import { type Relay, startRelay } from './relay.ts';
 
 const SKEWED_CLOCK = join(import.meta.dirname, '../support/skewed-clock.ts');
@@ -21,10 +21,14 @@ export interface StageDatabase {
 
 export interface Stage<Database extends StageDatabase = StageDatabase> {
   folder: string;
-  /** The address of both HTTP processes. */
+  /** The address of all HTTP processes. */
   url: string;
   database: Database;
-  gateways: readonly Program[];
+  gateways: Program[];
+  /** Starts two HTTP and two work processes of the program in `root`, and returns the addresses of the former. */
+  addGateways(prefix: string, root: string): Promise<string[]>;
+  /** The environment variables of a gateway process. */
+  variables: Record<string, string>;
   simulator: Program;
   /** Between the gateway and the simulator. */
   providerRelay: Relay;
@@ -36,17 +40,19 @@ export interface Stage<Database extends StageDatabase = StageDatabase> {
   close(): Promise<void>;
 }
 
-/** Starts everything; `startDatabase` gets the folder of the run. */
+/** Starts everything; `startDatabase` gets the folder of the run, `root` is the checkout of the gateway processes. */
 export async function setStage<Database extends StageDatabase>(
   name: string,
   startDatabase: (folder: string) => Promise<Database>,
+  root = ROOT,
 ): Promise<Stage<Database>> {
   const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), `turnpike-${name}-`)));
   await fs.chmod(folder, 0o755);
   const database = await startDatabase(folder);
-  const [simulatorPort, ...httpPorts] = await Promise.all([freePort(), freePort(), freePort()]);
+  const simulatorPort = await freePort();
   const providerRelay = await startRelay([{ port: simulatorPort, host: '127.0.0.1' }]);
-  const front = await startRelay(httpPorts.map((port) => ({ port, host: '127.0.0.1' })));
+  const targets: { port: number; host: string }[] = [];
+  const front = await startRelay(targets);
   const url = `http://127.0.0.1:${front.port}`;
 
   const secret = (bytes = 32): string => randomBytes(bytes).toString('base64');
@@ -65,31 +71,42 @@ export async function setStage<Database extends StageDatabase>(
     folder,
   );
   const skewMs = new Map<string, number>();
-  const startGateway = (name: string, role: 'http' | 'work', port: number): Program =>
+  const variables = {
+    PUBLIC_URL: url,
+    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: database.url,
+    TURNPIKE_MASTER_KEY: masterKey,
+    TURNPIKE_ADMIN_TOKEN: adminToken,
+    TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${providerRelay.port}`,
+    TURNPIKE_PROVIDER_KEY: access.key,
+    TURNPIKE_PROVIDER_NOTIFICATION_SECRET: access.notificationSecret,
+    LOG_LEVEL: 'warn',
+  };
+  const startGateway = (name: string, role: 'http' | 'work', port: number, program: string): Program =>
     startProgram(
       name,
       'src/cli/main.ts',
       () => ({
+        ...variables,
         PORT: String(port),
-        PUBLIC_URL: url,
-        DATA_DIR: join(folder, 'data'),
-        DATABASE_URL: database.url,
         TURNPIKE_ROLE: role,
-        TURNPIKE_MASTER_KEY: masterKey,
-        TURNPIKE_ADMIN_TOKEN: adminToken,
-        TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${providerRelay.port}`,
-        TURNPIKE_PROVIDER_KEY: access.key,
-        TURNPIKE_PROVIDER_NOTIFICATION_SECRET: access.notificationSecret,
-        LOG_LEVEL: 'warn',
         NODE_OPTIONS: `--import=${SKEWED_CLOCK}`,
         CLOCK_SKEW_MS: String(skewMs.get(name) ?? 0),
       }),
       folder,
+      program,
     );
-  const gateways = [
-    ...httpPorts.map((port, index) => startGateway(`http-${index + 1}`, 'http', port)),
-    ...[0, 0].map((port, index) => startGateway(`work-${index + 1}`, 'work', port)),
-  ];
+  const gateways: Program[] = [];
+  async function addGateways(prefix: string, program: string): Promise<string[]> {
+    const ports = await Promise.all([freePort(), freePort()]);
+    gateways.push(
+      ...ports.map((port, index) => startGateway(`${prefix}http-${index + 1}`, 'http', port, program)),
+      ...[0, 0].map((port, index) => startGateway(`${prefix}work-${index + 1}`, 'work', port, program)),
+    );
+    targets.push(...ports.map((port) => ({ port, host: '127.0.0.1' })));
+    return ports.map((port) => `http://127.0.0.1:${port}`);
+  }
+  await addGateways('', root);
 
   const call = async (base: string, token: string, method: string, path: string, body?: unknown) => {
     const response = await fetch(base + path, {
@@ -106,6 +123,8 @@ export async function setStage<Database extends StageDatabase>(
     url,
     database,
     gateways,
+    addGateways,
+    variables,
     simulator,
     providerRelay,
     skewMs,
@@ -120,8 +139,8 @@ export async function setStage<Database extends StageDatabase>(
   };
 }
 
-/** Waits until both HTTP processes and the database take requests. */
-export async function untilReady({ url }: Stage, seconds = 120): Promise<void> {
+/** Waits until the HTTP processes at the address and the database take requests. */
+export async function untilReady({ url }: Pick<Stage, 'url'>, seconds = 120): Promise<void> {
   for (let ready = 0, left = seconds * 5; ready < 4; left--) {
     if (left === 0) throw new Error(`The gateway was not ready within ${seconds} s.`);
     const isReady = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) }).then(

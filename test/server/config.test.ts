@@ -28,6 +28,7 @@ test('the defaults', () => {
     dataDir: resolve('./data'),
     databaseUrl: '',
     databaseTls: 'required',
+    migratesAtStart: 'on',
     environment: 'sandbox',
     masterKey: '',
     adminToken: '',
@@ -132,6 +133,14 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
       ['off', 'off'],
     ],
     bad: ['Off', 'false', 'on', 'disable', 'no'],
+  },
+  TURNPIKE_MIGRATE: {
+    key: 'migratesAtStart',
+    good: [
+      ['on', 'on'],
+      ['off', 'off'],
+    ],
+    bad: ['On', 'false', 'true', 'no'],
   },
   TURNPIKE_ENV: {
     key: 'environment',

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { isRetriable, legalTransitions, type PaymentEvent, STATE_NAMES } from '../../src/rules/states.ts';
-import { migrate, migrateAt } from '../../src/store/migrate.ts';
+import { migrateAt } from '../../src/store/migrate.ts';
 import type { PaymentWithDetails } from '../../src/store/payments.ts';
 import { schemaText } from '../../src/store/write-schema.ts';
 import { query } from '../support/database.ts';
@@ -348,9 +348,9 @@ describe('the database and the code agree on', () => {
 describe('migrations', () => {
   test('a second run does nothing', async () => {
     const before = await shop.rows('select * from migrations order by name');
-    expect(await migrate(pool)).toEqual([]);
+    expect(await migrateAt(shop.connection)).toEqual([]);
     expect(await shop.rows('select * from migrations order by name')).toEqual(before);
-    expect(before[0]).toEqual({ name: '0001_foundation.sql', digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(before[0]).toMatchObject({ name: '0001_foundation.sql', digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
   test('two processes that start at the same time run each file once', async () => {
@@ -365,19 +365,10 @@ describe('migrations', () => {
 
   test('refuses a file that was changed after it ran', async () => {
     await shop.rows(`update migrations set digest = 'x' || digest where name = '0001_foundation.sql'`);
-    await expect(migrate(pool)).rejects.toThrow(
+    await expect(migrateAt(shop.connection)).rejects.toThrow(
       'The migration 0001_foundation.sql was changed after this database ran it: add a new file instead.',
     );
     await shop.rows(`update migrations set digest = substr(digest, 2) where name = '0001_foundation.sql'`);
-    expect(await migrate(pool)).toEqual([]);
-  });
-
-  test('refuses a database that a newer version has migrated', async () => {
-    await shop.rows(`insert into migrations values ('9999_future.sql', 'x')`);
-    await expect(migrate(pool)).rejects.toThrow(
-      'The database was migrated by a newer Turnpike (it has 9999_future.sql): start that version or a later one.',
-    );
-    await shop.rows(`delete from migrations where name = '9999_future.sql'`);
-    expect(await migrate(pool)).toEqual([]);
+    expect(await migrateAt(shop.connection)).toEqual([]);
   });
 });

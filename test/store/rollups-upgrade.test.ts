@@ -12,11 +12,13 @@ import { operationsOf } from '../support/operations.ts';
 const shop = openShop({ simulator: true });
 const at = operationsOf(shop);
 
+const TOTALS = ['0030_rollup_totals.sql', '0034_totals_progress.sql'];
+
 /** Takes the schema back to the one before the totals. */
 const UNDO_TOTALS = `
   drop table rollup_totals, rollup_account_totals, rollup_decline_totals, rollup_call_totals, rollup_delivery_totals;
-  alter table rollup_progress drop column totals_before;
-  delete from migrations where name = '0030_rollup_totals.sql'`;
+  alter table rollup_progress drop column totals_before, drop column totals_progress;
+  delete from migrations where name in ('${TOTALS.join(`', '`)}')`;
 
 /** Takes the schema back to the one before the sums. */
 const UNDO = `
@@ -54,7 +56,7 @@ test('figures are the same as without the upgrade', async () => {
   expect(figures.callbacks.delivered).toBeGreaterThan(5);
 
   await shop.rows(UNDO);
-  expect(await migrateAt(shop.connection)).toEqual(['0017_rollups.sql', '0030_rollup_totals.sql']);
+  expect(await migrateAt(shop.connection)).toEqual(['0017_rollups.sql', ...TOTALS]);
   expect(await read()).toMatchObject({ complete: false, figures: { items: [] } });
   const database = openDatabase(shop.connection, () => undefined);
   try {
@@ -106,7 +108,7 @@ test('figures are the same while totals are filled', async () => {
   const filledBefore = async () => (await shop.rows('select totals_before as at from rollup_progress'))[0]?.at;
 
   await shop.rows(UNDO_TOTALS);
-  expect(await migrateAt(shop.connection)).toEqual(['0030_rollup_totals.sql']);
+  expect(await migrateAt(shop.connection)).toEqual(TOTALS);
   expect(await filledBefore()).not.toBeNull();
   expect(await read()).toEqual(figures);
   // The newest day is filled, the other is not; and a payment of the other day is added before it is filled.
@@ -121,6 +123,28 @@ test('figures are the same while totals are filled', async () => {
   expect(await filledBefore()).toBeNull();
   expect(await read()).toEqual(after);
   expect((await verifyAt(shop.connection)).violations).toEqual([]);
+});
+
+test('totals are filled again after an earlier version, which knows none, has added to the sums', async () => {
+  const { gateway } = shop;
+  await rollUp(gateway);
+  await shop.sale();
+  const range = { from: Date.now() - 8.64e7, to: Date.now() + 8.64e7, mids: null };
+  const { totals, byMid } = await overview(gateway, range);
+  const names = ['rollup_totals', 'rollup_account_totals', 'rollup_call_totals', 'rollup_decline_totals'];
+  await shop.rows(names.map((name) => `create table kept_${name} as table ${name}`).join(';'));
+  const { totals_progress } = (await shop.rows('select totals_progress from rollup_progress'))[0] ?? {};
+  await rollUp(gateway);
+  // What the earlier version leaves behind: the sums have the sale, the totals do not.
+  await shop.rows(names.map((name) => `truncate ${name}; insert into ${name} table kept_${name}`).join(';'));
+  await shop.rows(`update rollup_progress set totals_progress = '${totals_progress}'`);
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+  expect(await overview(gateway, range)).toMatchObject({ totals, byMid });
+  await rollUp(gateway);
+  expect(await shop.rows('select totals_before from rollup_progress')).toEqual([{ totals_before: null }]);
+  expect(await overview(gateway, range)).toMatchObject({ totals, byMid });
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+  await shop.rows(`drop table ${names.map((name) => `kept_${name}`).join(', ')}`);
 });
 
 test('an empty database has nothing to add', async () => {

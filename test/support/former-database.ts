@@ -1,11 +1,10 @@
 /** A database as it was before a migration, for tests of upgrades. */
-import { hash, randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
+import { migrateAt } from '../../src/store/migrate.ts';
+import { readMigrations } from '../../src/store/migration-files.ts';
 import { query } from './database.ts';
-
-const FOLDER = new URL('../../src/store/migrations/', import.meta.url);
 
 /** Created before the tests of a group, with every migration before this one, and dropped after them. */
 export function openDatabaseBefore(migration: string) {
@@ -14,14 +13,9 @@ export function openDatabaseBefore(migration: string) {
   beforeAll(async () => {
     self.connection = connectionOf(database);
     await query(inject('database'), `create database ${database}`);
+    await migrateAt(self.connection, { files: (await readMigrations()).filter(({ name }) => name < migration) });
     self.client = new pg.Client(self.connection);
     await self.client.connect();
-    await self.client.query('create table migrations (name text primary key, digest text not null)');
-    for (const name of (await readdir(FOLDER)).sort().filter((name) => name < migration)) {
-      const sql = await readFile(new URL(name, FOLDER), 'utf8');
-      await self.client.query(`begin; ${sql}; commit`);
-      await self.client.query('insert into migrations values ($1, $2)', [name, hash('sha256', sql)]);
-    }
   });
   afterAll(async () => {
     await self.client.end();

@@ -1,46 +1,9 @@
--- What a person decides about payments on the attention list, and the chargebacks of each account.
+-- What a person decides about payments on the attention list, and the chargebacks of each account. The history is locked
+-- last, after it was read.
 
 -- Sends the money of a late success back to the payer, or releases what was only reserved.
 alter type operation_verb add value 'late_refund';
 alter type operation_verb add value 'late_void';
-
--- Why an operator decided so.
-alter table history add column note text;
-
--- A payment that has ended without success is settled by a decision of an operator only. The rows that exist satisfied
--- the stricter rule, so they are not read again.
-alter table history drop constraint transitions_are_legal;
-alter table history add constraint transitions_are_legal check (
-  case from_state
-    when to_state then true
-    when 'PREPARE' then to_state in ('REDIRECT', '3DS', 'PENDING', 'SETTLED', 'DECLINED')
-    when 'REDIRECT' then to_state in ('PENDING', 'SETTLED', 'DECLINED')
-    when '3DS' then to_state in ('PENDING', 'SETTLED', 'DECLINED')
-    when 'PENDING' then to_state in ('SETTLED', 'DECLINED', 'VOID', 'REVERSAL', 'EXPIRED')
-    when 'SETTLED' then to_state in ('REFUND', 'CHARGEBACK')
-    when 'DECLINED' then to_state = 'SETTLED' and event = 'acceptedLate' and actor = 'operator'
-    when 'VOID' then to_state = 'SETTLED' and event = 'acceptedLate' and actor = 'operator'
-    when 'REVERSAL' then to_state = 'SETTLED' and event = 'acceptedLate' and actor = 'operator'
-    when 'EXPIRED' then to_state = 'SETTLED' and event = 'acceptedLate' and actor = 'operator'
-    else from_state is null and to_state = 'PREPARE'
-  end
-) not valid;
-
--- Only the newest payment of an order can be accepted. The statement that opens the next attempt locks this payment, so
--- the function, which reads what is committed when it runs, finds an attempt that was opened at the same time.
-create function refuse_accepting_earlier_attempt() returns trigger language plpgsql as $$
-begin
-  if exists (
-    select from payments p join payments later on later.mid = p.mid and later.order_id = p.order_id
-    where p.mid = new.mid and p.payment_id = new.payment_id and later.attempt > p.attempt
-  ) then
-    raise check_violation using constraint = 'newest_attempt_is_accepted', message = 'The order has a later payment.';
-  end if;
-  return null;
-end
-$$;
-create trigger newest_attempt_is_accepted after insert on history
-  for each row when (new.event = 'acceptedLate') execute function refuse_accepting_earlier_attempt();
 
 create type chargeback_state as enum ('open', 'answered', 'closed');
 
@@ -81,3 +44,41 @@ create table chargeback_evidence (
   primary key (mid, payment_id, evidence_id),
   foreign key (mid, payment_id) references chargebacks on delete cascade
 );
+
+-- Why an operator decided so.
+alter table history add column note text;
+
+-- A payment that has ended without success is settled by a decision of an operator only. The rows that exist satisfied
+-- the stricter rule, so they are not read again.
+alter table history drop constraint transitions_are_legal;
+alter table history add constraint transitions_are_legal check (
+  case from_state
+    when to_state then true
+    when 'PREPARE' then to_state in ('REDIRECT', '3DS', 'PENDING', 'SETTLED', 'DECLINED')
+    when 'REDIRECT' then to_state in ('PENDING', 'SETTLED', 'DECLINED')
+    when '3DS' then to_state in ('PENDING', 'SETTLED', 'DECLINED')
+    when 'PENDING' then to_state in ('SETTLED', 'DECLINED', 'VOID', 'REVERSAL', 'EXPIRED')
+    when 'SETTLED' then to_state in ('REFUND', 'CHARGEBACK')
+    when 'DECLINED' then to_state = 'SETTLED' and event = 'acceptedLate' and actor = 'operator'
+    when 'VOID' then to_state = 'SETTLED' and event = 'acceptedLate' and actor = 'operator'
+    when 'REVERSAL' then to_state = 'SETTLED' and event = 'acceptedLate' and actor = 'operator'
+    when 'EXPIRED' then to_state = 'SETTLED' and event = 'acceptedLate' and actor = 'operator'
+    else from_state is null and to_state = 'PREPARE'
+  end
+) not valid;
+
+-- Only the newest payment of an order can be accepted. The statement that opens the next attempt locks this payment, so
+-- the function, which reads what is committed when it runs, finds an attempt that was opened at the same time.
+create function refuse_accepting_earlier_attempt() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select from payments p join payments later on later.mid = p.mid and later.order_id = p.order_id
+    where p.mid = new.mid and p.payment_id = new.payment_id and later.attempt > p.attempt
+  ) then
+    raise check_violation using constraint = 'newest_attempt_is_accepted', message = 'The order has a later payment.';
+  end if;
+  return null;
+end
+$$;
+create trigger newest_attempt_is_accepted after insert on history
+  for each row when (new.event = 'acceptedLate') execute function refuse_accepting_earlier_attempt();

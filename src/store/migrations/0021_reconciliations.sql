@@ -1,6 +1,7 @@
 -- Reconciliations of providers' statements, and the saved filters of operators.
+-- outside a transaction
 
-create table reconciliations (
+create table if not exists reconciliations (
   reconciliation_id uuid primary key,
   file_name text not null,
   -- SHA-256 of the file.
@@ -26,7 +27,7 @@ create table reconciliations (
 );
 
 -- The file in parts, until it has been compared.
-create table reconciliation_parts (
+create table if not exists reconciliation_parts (
   reconciliation_id uuid not null references reconciliations on delete cascade,
   part integer not null,
   content bytea not null,
@@ -34,7 +35,7 @@ create table reconciliation_parts (
 );
 
 -- A row of the statement, what it was matched with, or a movement of ours that the statement does not have.
-create table reconciliation_rows (
+create table if not exists reconciliation_rows (
   reconciliation_id uuid not null references reconciliations on delete cascade,
   number bigint not null,
   outcome text not null check (outcome in ('matched', 'different', 'missing_here', 'missing_there')),
@@ -54,15 +55,15 @@ create table reconciliation_rows (
   our_at timestamptz,
   primary key (reconciliation_id, number)
 );
-create index reconciliation_rows_by_outcome on reconciliation_rows (reconciliation_id, outcome, number);
-create index reconciliation_rows_by_payment on reconciliation_rows (reconciliation_id, payment_id)
+create index if not exists reconciliation_rows_by_outcome on reconciliation_rows (reconciliation_id, outcome, number);
+create index if not exists reconciliation_rows_by_payment on reconciliation_rows (reconciliation_id, payment_id)
   where payment_id is not null;
 
--- Finds what happened in a period. A BRIN index costs a write almost nothing; while it is built, the table cannot be
--- written.
-create index history_by_time on history using brin (at) with (pages_per_range = 32, autosummarize = on);
+-- Finds what happened in a period. A BRIN index costs a write almost nothing.
+create index concurrently if not exists history_by_time on history
+  using brin (at) with (pages_per_range = 32, autosummarize = on);
 
-create table saved_filters (
+create table if not exists saved_filters (
   operator_id uuid not null references operators on delete cascade,
   name text not null,
   query text not null,
