@@ -122,6 +122,9 @@ export async function openSimulatedDatabase(connection: Connection): Promise<Sim
     begin(next) {
       scheduler = next;
       sentTime = -1;
+      // A run that failed may have left a transaction open.
+      if (isInTransaction) void client.query('rollback');
+      isInTransaction = false;
     },
     of(owner) {
       const end = async (): Promise<void> => undefined;

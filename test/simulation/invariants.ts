@@ -61,7 +61,7 @@ interface Rest {
 
 /** Returns what is wrong; payments are named by their numbers in the run. */
 export async function brokenInvariants({ firstId, database, provider, merchant, shop }: Rest): Promise<string[]> {
-  const wrong: string[] = [];
+  const wrong: string[] = [...provider.protests];
   const demand = (isMet: boolean, sentence: string): void => void (isMet || wrong.push(sentence));
   const { rows: payments } = await database.outside.query<Row>(PAYMENTS, [firstId]);
   const { rows: callbacks } = await database.outside.query<CallbackRow>(CALLBACKS, [firstId]);

@@ -36,6 +36,8 @@ interface ProviderBooking {
 
 export interface Provider {
   ledger: ReadonlyMap<string, ProviderPayment>;
+  /** Captures and refunds that the gateway should not have sent: the payment did not allow them. */
+  protests: readonly string[];
   /** The provider as a process sees it. */
   of(owner: Owner): Connector;
 }
@@ -76,6 +78,7 @@ const FATES: readonly Fate[] = [
 export function createProvider(seed: number, scheduler: Scheduler, faults: Faults, notify: Notify): Provider {
   const { chance } = scheduler;
   const ledger = new Map<string, ProviderPayment>();
+  const protests: string[] = [];
   let events = 0;
 
   /** Sends a call over the network; `act` is what the provider does when it arrives. */
@@ -165,7 +168,10 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
       Object.assign(payment, { status: 'settled', captured: amount });
     } else if (verb === 'void' && ['authorised', 'accepted', 'redirected'].includes(status)) payment.status = 'voided';
     else if (verb === 'refund' && status === 'settled' && refunded + amount <= captured) payment.refunded += amount;
-    else return false;
+    else {
+      if (verb !== 'void') protests.push(`A ${verb} of ${amount} was sent for a payment that is ${status}.`);
+      return false;
+    }
     return true;
   }
 
@@ -204,6 +210,7 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
 
   return {
     ledger,
+    protests,
     of: (owner) => ({
       capabilities: CAPABILITIES,
       submit: (submission, deadline) => call(owner, 'submit', deadline, () => submit(submission)),

@@ -23,15 +23,13 @@ export interface RunResult {
   trace: readonly string[];
 }
 
-/** How likely time passes although something could be done: processes and the database are quick, or slow. */
-const HASTE = [0, 0.01, 0.05, 0.2];
 /** The work loop looks for work once a second. */
 const WORK_PAUSE_MS = 1000;
 
 export async function simulate(seed: number, installation: Installation): Promise<RunResult> {
   const { database } = installation;
   const firstId = newId();
-  const scheduler = createScheduler(seed, (chance) => chance.of(HASTE));
+  const scheduler = createScheduler(seed);
   useScheduler(scheduler);
   database.begin(scheduler);
   const { chance } = scheduler;
