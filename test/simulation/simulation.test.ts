@@ -1,4 +1,4 @@
-/** Simulated runs of the core: hundreds of seeds, none of which may break an invariant, and each of which replays. */
+/** Simulated runs of the core: no seed may break an invariant, and a seed takes the same steps when it is run again. */
 import { expect, inject, test } from 'vitest';
 import { TEMPLATE } from '../support/database.ts';
 import { sized } from '../support/size.ts';
@@ -8,12 +8,15 @@ const COUNT = sized(200, 2000);
 const run = (from: number, count: number) =>
   runSeeds({ server: inject('database'), template: TEMPLATE, from, count, threads: 2 });
 
-test(`${COUNT} seeds hold, and a seed takes the same steps again`, { timeout: sized(120_000, 1_200_000) }, async () => {
+/** For a busy machine. */
+const TIMEOUT_MS = sized(600_000, 3_600_000);
+
+test(`${COUNT} seeds`, { timeout: TIMEOUT_MS }, async () => {
   const { failures, digests, done } = await run(1, COUNT);
   expect(failures.map(describeFailure)).toEqual([]);
   expect(done).toBe(COUNT);
   expect(new Set(digests.values()).size).toBe(COUNT);
-  const seed = Math.ceil(COUNT / 2);
-  const again = await run(seed, 1);
-  expect(again.digests.get(seed)).toBe(digests.get(seed));
+  // Alone, in another thread, on another database.
+  const again = await run(COUNT / 2, 1);
+  expect(again.digests.get(COUNT / 2)).toBe(digests.get(COUNT / 2));
 });
