@@ -78,7 +78,7 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
   }
 
   async function kill(process: Process): Promise<void> {
-    await scheduler.kill(process.number, chance.oneIn(0.5));
+    await scheduler.kill(process.number);
     all.get(process)?.resolve();
     all.delete(process);
     scheduler.after(WORLD, chance.between(100, 20_000), `a new ${process.role} starts`, () => start(process.role));
@@ -103,7 +103,7 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
       if (living.length === 0) return;
       if (faults.happens('crash')) await kill(chance.of(living));
       else if (faults.happens('pause'))
-        scheduler.freeze(chance.of(living).number, chance.between(100, chance.of(PAUSES_MS)));
+        await scheduler.freeze(chance.of(living).number, chance.between(100, chance.of(PAUSES_MS)));
     },
   };
 }

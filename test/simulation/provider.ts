@@ -131,11 +131,11 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
     if (payment.status === 'settled') payment.captured = payment.amount;
   }
 
-  /** The payer decides some time later, or never; one in ten decides when the time is nearly over, or over. */
+  /** The payer decides some time later, or never; one in five decides when the time is nearly over, or over. */
   function awaitPayer(payment: ProviderPayment, connector: string): void {
     const decision = chance.of(['pays', 'pays', 'pays', 'declines', 'leaves'] as const);
     if (decision === 'leaves') return;
-    const ms = chance.oneIn(0.1) ? chance.between(59 * MINUTE, 62 * MINUTE) : chance.between(10, 5 * MINUTE);
+    const ms = chance.oneIn(0.2) ? chance.between(59 * MINUTE, 61 * MINUTE) : chance.between(10, 5 * MINUTE);
     scheduler.after(WORLD, ms, `payer ${decision}`, () => {
       if (payment.status !== 'accepted' && payment.status !== 'redirected') return;
       payment.paidAt = scheduler.now;

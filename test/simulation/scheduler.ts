@@ -12,9 +12,10 @@ interface Step {
   label: string;
   /** The steps of a transaction have it in common; while one is open, no other step is taken. */
   transaction: object | undefined;
-  take(): Promise<void>;
-  /** Takes effect, but its owner never learns of it. */
-  takeUnseen(): Promise<void>;
+  /** Takes effect; its owner learns of it by `resolve` or `reject`. */
+  act(): Promise<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
 }
 
 interface Timer {
@@ -38,10 +39,10 @@ export interface Scheduler {
   after(owner: Owner, ms: number, label: string, run: () => void): () => void;
   /** Waits outside of all processes. */
   sleep(ms: number): Promise<void>;
-  /** Takes no step of a process for some time. */
-  freeze(owner: Owner, ms: number): void;
-  /** Forgets all steps and timers of a process; with `isLate`, one statement that it sent takes effect before. */
-  kill(owner: Owner, isLate: boolean): Promise<void>;
+  /** Takes no step of a process for some time; one statement that it sent may take effect. */
+  freeze(owner: Owner, ms: number): Promise<void>;
+  /** Forgets all steps and timers of a process; one statement that it sent may take effect. */
+  kill(owner: Owner): Promise<void>;
   /** Adds a line to the trace. */
   note(line: string): void;
   /** Takes steps until nothing is left to do. */
@@ -118,7 +119,18 @@ export function createScheduler(seed: number): Scheduler {
     // No two statements run at the same time, so that few rows have the same time.
     now += 1;
     note(`${step.owner} ${step.label}`);
-    await settle(step.owner, step.take);
+    await settle(step.owner, () => step.act().then(step.resolve, step.reject));
+  }
+
+  /** Lets a statement that a process has sent take effect, or none; the process learns of it later, or never. */
+  async function actUnseen(owner: Owner): Promise<void> {
+    const sent = steps.filter(({ owner: own, label }) => own === owner && /^sql (?!begin)/.test(label));
+    if (sent.length === 0 || chance.oneIn(0.5)) return;
+    const step = chance.of(sent);
+    note(`${owner} does not see the result of ${step.label}`);
+    const result = step.act();
+    await result.catch(() => undefined);
+    step.act = () => result;
   }
 
   return {
@@ -138,33 +150,25 @@ export function createScheduler(seed: number): Scheduler {
     step: (owner, label, action, group) =>
       new Promise((resolve, reject) => {
         if (dead.has(owner)) return;
-        steps.push({
-          owner,
-          label,
-          transaction: group,
-          take: () => action().then(resolve, reject),
-          takeUnseen: () => action().then(() => undefined),
-        });
+        steps.push({ owner, label, transaction: group, act: action, resolve: resolve as Step['resolve'], reject });
       }),
     hold(group) {
       transaction = group;
     },
     sleep: (ms) => new Promise((resolve) => after(WORLD, ms, 'wait', resolve)),
-    freeze(owner, ms) {
+    async freeze(owner, ms) {
       note(`${owner} is paused for ${Math.round(ms)}`);
       frozenUntil.set(owner, now + ms);
       // The end of the pause is an event of its own.
       after(WORLD, ms, `${owner} goes on`, () => undefined);
+      await actUnseen(owner);
     },
-    async kill(owner, isLate) {
-      const own = steps.filter((step) => step.owner === owner);
-      const sent = own.filter(({ label }) => label.startsWith('sql') && !label.startsWith('sql begin'));
-      const unseen = isLate && sent.length > 0 ? chance.of(sent) : undefined;
-      note(`${owner} is killed${unseen ? ` after ${unseen.label}` : ''}`);
+    async kill(owner) {
+      note(`${owner} is killed`);
+      await actUnseen(owner);
       dead.add(owner);
       steps = steps.filter((step) => step.owner !== owner);
       timers = timers.filter((timer) => timer.owner !== owner);
-      await unseen?.takeUnseen().catch(() => undefined);
     },
     async run({ disturb, nextWork }) {
       for (; ; taken++) {
