@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createConnectors, type ProviderAccess } from '../connectors/index.ts';
+import { type Connectors, createConnectors, type ProviderAccess } from '../connectors/index.ts';
 import { createMailer, type MailAccess } from '../connectors/mailer.ts';
-import { createReceiver } from '../connectors/receiver.ts';
+import { createReceiver, type Receiver } from '../connectors/receiver.ts';
 import { createAccountCache, forgetAccounts } from '../core/accounts.ts';
 import { createCallRecorder } from '../core/api-calls/record.ts';
 import { createDeliverer } from '../core/callbacks/deliver.ts';
@@ -13,7 +13,7 @@ import { readClock } from '../core/clock.ts';
 import { createConnections, forgetConnections } from '../core/connections.ts';
 import type { Gateway } from '../core/context.ts';
 import { checkEnvironment, openFingerprints } from '../core/installation.ts';
-import { createMetrics } from '../core/metrics.ts';
+import { createMetrics, type Metrics } from '../core/metrics.ts';
 import { receiveForwardedResult } from '../core/payments/challenge.ts';
 import { createConnectorHealth } from '../core/payments/health.ts';
 import { openAuthorities, withAuthorities } from '../core/pretend-wallet.ts';
@@ -42,7 +42,7 @@ import { type ChangeListener, listenToChanges } from '../store/changes.ts';
 import { createChargebackStore } from '../store/chargebacks.ts';
 import { CONNECTIONS_CHANGED, createConnectionStore } from '../store/connections.ts';
 import { createCreditStore } from '../store/credits.ts';
-import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
+import { type Connection, checkDatabase, type Database, openDatabase } from '../store/database.ts';
 import { createErasureStore } from '../store/erasure.ts';
 import { createFigureStore } from '../store/figures.ts';
 import { createInstallationStore } from '../store/installation.ts';
@@ -96,18 +96,24 @@ function trustedRoots(folder: string | undefined): WalletRoots {
   }
 }
 
-/** Opens a gateway on a migrated database. */
-export async function openGateway(options: GatewayOptions): Promise<{ gateway: Gateway; close(): Promise<void> }> {
-  const { connection, environment, log } = options;
-  const onFault = (error: Error): void => log.warn({ err: error }, 'database connection lost');
-  const database = openDatabase(connection, onFault, options.hotConnections);
+/** What a gateway is composed of, besides the stores of its database. */
+export interface GatewayParts {
+  database: Database;
+  connectors: Connectors;
+  receiver: Receiver;
+  metrics: Metrics;
+  walletRoots: WalletRoots;
+  /** Whether this process is notified of changes; while it is not, nothing is cached. */
+  isListening: () => boolean;
+}
+
+/** Composes a gateway; `fingerprints` is set once the database was read. */
+export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions, 'connection'>): Gateway {
+  const { database, connectors, receiver, metrics, isListening } = parts;
+  const { environment, log } = options;
   const probe = createWriteProbe(database);
-  const metrics = createMetrics();
-  const connectors = createConnectors(environment === 'sandbox', options.provider);
-  const reach = callbackReach(environment === 'sandbox', options.callbackAllow ?? []);
   const clock = createClock();
   const waits = createWaitGauge();
-  let changes: ChangeListener | undefined;
   const tools: Omit<Gateway, 'callRecorder' | 'deliverer' | 'health' | 'fingerprints' | 'connections'> = {
     environment,
     clock,
@@ -119,14 +125,14 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     providerLimits: new Map(),
     wallets: {
       recipient: options.walletBRecipient ?? WALLET_B_RECIPIENT,
-      roots: trustedRoots(options.walletRoots),
+      roots: parts.walletRoots,
     },
     walletAuthorities: undefined,
     threeDs: connectors.threeDs,
     securityCodes: createSecurityCodeCache(),
     simulator: connectors.simulator,
-    callbackReach: reach,
-    receiver: createReceiver(reach),
+    callbackReach: reachOf(options),
+    receiver,
     mailer: options.mail && createMailer(options.mail),
     writeReceipt: (payment, account, paidAt) => receiptMail(gateway, payment, account, paidAt),
     receipts: createReceiptStore(database),
@@ -169,14 +175,39 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     ownCredentials: createOwnCredentialStore(database),
     savedFilters: createSavedFilterStore(database),
     installation: createInstallationStore(database, probe),
-    accountCache: createAccountCache(() => changes?.live === true),
+    accountCache: createAccountCache(isListening),
   };
   const gateway = tools as Gateway;
   gateway.callRecorder = createCallRecorder(gateway);
-  metrics.observeWalletRoots(() => walletRootsExpireAt(gateway));
   gateway.deliverer = createDeliverer(gateway);
   gateway.health = createConnectorHealth(gateway);
-  gateway.connections = createConnections(gateway, () => changes?.live === true);
+  gateway.connections = createConnections(gateway, isListening);
+  return gateway;
+}
+
+const reachOf = ({ environment, callbackAllow = [] }: Pick<GatewayOptions, 'environment' | 'callbackAllow'>) =>
+  callbackReach(environment === 'sandbox', callbackAllow);
+
+/** Opens a gateway on a migrated database. */
+export async function openGateway(options: GatewayOptions): Promise<{ gateway: Gateway; close(): Promise<void> }> {
+  const { connection, environment, log } = options;
+  const onFault = (error: Error): void => log.warn({ err: error }, 'database connection lost');
+  const database = openDatabase(connection, onFault, options.hotConnections);
+  const connectors = createConnectors(environment === 'sandbox', options.provider);
+  const metrics = createMetrics();
+  let changes: ChangeListener | undefined;
+  const gateway = composeGateway(
+    {
+      database,
+      connectors,
+      receiver: createReceiver(reachOf(options)),
+      metrics,
+      walletRoots: trustedRoots(options.walletRoots),
+      isListening: () => changes?.live === true,
+    },
+    options,
+  );
+  metrics.observeWalletRoots(() => walletRootsExpireAt(gateway));
   metrics.observeBreakers(gateway.health.all);
   /** Challenge results from other processes that are being processed. */
   const challengeResults = new Set<Promise<void>>();
@@ -191,7 +222,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const close = async (): Promise<void> => {
     isClosing = true;
     clearInterval(clockReadings);
-    waits.close();
+    gateway.waits.close();
     await gateway.deliverer.stop();
     await gateway.receiver.close();
     await changes?.close();

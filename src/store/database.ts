@@ -37,7 +37,8 @@ function readTimestamp(text: string): number {
   return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 19)}Z`) + Math.round(ms);
 }
 
-const types: pg.CustomTypesConfig = {
+/** How values of the database are read. */
+export const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (oid === INT8) return BigInt;
     if (oid === TIMESTAMPTZ) return readTimestamp;
@@ -78,6 +79,13 @@ class PooledClient extends BoundedClient {
     return answer;
   }
 }
+
+/** Composes statements for a pool. */
+export const queryBuilder = (pool: Pick<pg.Pool, 'connect' | 'end'>): Kysely<Schema> =>
+  new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool: pool as pg.Pool }),
+    plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
+  });
 
 /** With `hotConnections`, the hot path uses a pool of that size in place of each pipelined connection. */
 export function openDatabase(
@@ -128,10 +136,7 @@ export function openDatabase(
     reads,
     deliveries,
     isolated,
-    query: new Kysely<Schema>({
-      dialect: new PostgresDialect({ pool }),
-      plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
-    }),
+    query: queryBuilder(pool),
     async close() {
       await Promise.all([pool.end(), writes.end(), reads.end(), deliveries.end(), isolated.end()]);
     },

@@ -9,6 +9,7 @@ import type { Account, Gateway, PaymentWithDetails } from '../../src/core/contex
 import { processDuePayments, processEverythingDue } from '../../src/core/due.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
 import { receiveNotifications } from '../../src/core/payments/notifications.ts';
+import { createLog } from '../../src/lib/log.ts';
 import { Refusal } from '../../src/rules/errors.ts';
 import type { Transition } from '../../src/store/payments.ts';
 import { verifyAt } from '../../src/store/verify.ts';
@@ -324,12 +325,15 @@ describe('the work loop and an operation', () => {
         await released.promise;
         return other.accounts.find(mid);
       };
-      const loop = processDuePayments({ ...other, accounts: { ...other.accounts, find } });
+      const errors: string[] = [];
+      const log = createLog('error', { write: (line) => void errors.push(line) });
+      const loop = processDuePayments({ ...other, log, accounts: { ...other.accounts, find } });
       await taken.promise;
       await shop.sandbox('POST', '/faults', { mode: 'timeout_after', mid: merchant.mid });
       await overHttp(action, paymentId, merchant);
       released.resolve();
       await loop;
+      expect(errors).toEqual([]);
       expect((await ours(merchant))[0]).toMatchObject({ state: 'PENDING', open: 1 });
       await shop.advanceClock(60, merchant.mid);
       const [one] = (await ours(merchant)) as [Ours];

@@ -6,11 +6,11 @@ import pg from 'pg';
 import { startEmbedded } from '../../src/store/embedded.ts';
 import { migrateAt } from '../../src/store/migrate.ts';
 
-type Connection = Awaited<ReturnType<typeof startEmbedded>>['connection'];
+export type ServerConnection = Awaited<ReturnType<typeof startEmbedded>>['connection'];
 
 declare module 'vitest' {
   interface ProvidedContext {
-    database: Connection;
+    database: ServerConnection;
   }
 }
 
@@ -26,7 +26,7 @@ const FORGETFUL = {
 
 export const TEMPLATE = 'turnpike_template';
 
-export default async function setup(project: { provide(key: 'database', value: Connection): void }) {
+export default async function setup(project: { provide(key: 'database', value: ServerConnection): void }) {
   const folder = await mkdtemp(join(tmpdir(), 'turnpike-test-'));
   const server = await startEmbedded({ folder: join(folder, 'postgres'), settings: FORGETFUL });
   await query(server.connection, `create database ${TEMPLATE}`);
@@ -39,7 +39,7 @@ export default async function setup(project: { provide(key: 'database', value: C
 }
 
 /** Runs one statement on a connection of its own. */
-export async function query(connection: Connection, sql: string): Promise<pg.QueryResult> {
+export async function query(connection: ServerConnection, sql: string): Promise<pg.QueryResult> {
   const client = new pg.Client(connection);
   await client.connect();
   try {

@@ -389,7 +389,10 @@ const clearedAttention = ({ queryCount, verb }: OperationRow, { attention }: Pay
 const queriedAfterConflict = ({ attention }: PaymentWithDetails, now: number): PaymentChanges =>
   attention === 'conflict' ? { dueAt: now } : {};
 
-/** Ends an authorisation that was not captured in time: voids it at the provider, then expires the payment. */
+/**
+ * Ends an authorisation that was not captured in time: voids it at the provider, then expires the payment. If another
+ * operation came first, its outcome decides.
+ */
 export async function expireAuthorisation(
   gateway: Gateway,
   payment: PaymentWithDetails,
@@ -398,8 +401,10 @@ export async function expireAuthorisation(
   const result = await operate(gateway, payment, 'clock', (current): OperationPlan => {
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('actionNotSupported');
     return { verb: 'expiry', amount: current.authorised };
+  }).catch((error): undefined => {
+    if (!(error instanceof Refusal)) throw error;
   });
-  await resolveRefusedExpiry(gateway, result, account);
+  if (result) await resolveRefusedExpiry(gateway, result, account);
 }
 
 /** Expires a payment whose void was declined. If this process dies first, the payment falls due and is voided again. */

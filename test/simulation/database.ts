@@ -1,0 +1,144 @@
+/** The database of a simulation: one real connection for all processes, whose statements are steps in virtual time. */
+import pg from 'pg';
+import { type Connection, type Database, INDEX_ONLY, queryBuilder, types } from '../../src/store/database.ts';
+import type { PipelinedConnection } from '../../src/store/pipelined-connection.ts';
+import type { Owner, Scheduler } from './scheduler.ts';
+import { START } from './virtual-time.ts';
+
+type Statement = string | { name?: string; text: string; values?: unknown[] };
+
+/**
+ * The functions of PostgreSQL that read its clock, by the virtual time. They are found first, because the search path
+ * of the connection names `pg_catalog` last.
+ */
+const CLOCK_FUNCTIONS = `
+  create schema simulation;
+  ${['now', 'statement_timestamp', 'clock_timestamp']
+    .map(
+      (name) => `create function simulation.${name}() returns timestamptz language sql stable
+        as $$ select pg_catalog.current_setting('simulation.now')::timestamptz $$;`,
+    )
+    .join('\n')}`;
+
+/** The tables that runs write. */
+const WRITTEN = [
+  ...['payments', 'history', 'callbacks', 'callback_attempts', 'operations', 'provider_notifications'],
+  ...['schedules', 'subscriptions'],
+];
+
+export interface SimulatedDatabase {
+  /** From now on statements run at the time of this scheduler. */
+  begin(scheduler: Scheduler): void;
+  /** The database as a process sees it. */
+  of(owner: Owner): Database;
+  /** For statements that are not part of the simulation. */
+  outside: pg.Pool;
+  /** Grows with every statement of a process. */
+  readonly version: number;
+  /** Removes everything that runs wrote. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const textOf = (statement: Statement): string => (typeof statement === 'string' ? statement : statement.text);
+
+const labelOf = (statement: Statement): string => {
+  const name = typeof statement === 'string' ? undefined : statement.name;
+  return `sql ${name ?? textOf(statement).trim().slice(0, 60).replace(/\s+/g, ' ')}`;
+};
+
+/** Opens a migrated database that nothing else uses. */
+export async function openSimulatedDatabase(connection: Connection): Promise<SimulatedDatabase> {
+  const client = new pg.Client({
+    ...connection,
+    types,
+    pipeline: true,
+    options: `-c timezone=UTC -c jit=off -c search_path=simulation,public,pg_catalog ${INDEX_ONLY}`,
+  } as pg.ClientConfig);
+  await client.connect();
+  await client.query(CLOCK_FUNCTIONS);
+  const { stream } = client.connection;
+  let scheduler: Scheduler;
+  let sentTime = -1;
+  let isInTransaction = false;
+  let version = 0;
+
+  /** Statements that the core sends unprepared are prepared as well: planning takes longer than running them. */
+  const names = new Map<string, string>();
+  const prepared = (statement: Statement, values: unknown[] = []): Statement => {
+    const { text, ...named } = typeof statement === 'string' ? { text: statement, values } : statement;
+    if (!/^\s*(select|with|insert|update|delete)\b/i.test(text)) return statement;
+    if (!names.has(text)) names.set(text, `unnamed_${names.size + 1}`);
+    return { name: names.get(text) as string, values, ...named, text };
+  };
+
+  const send = (statement: Statement, values?: unknown[]): Promise<pg.QueryResult> => {
+    // Both in one packet.
+    stream.cork();
+    // A transaction keeps the time at which it began.
+    if (sentTime !== scheduler.now && !isInTransaction) {
+      sentTime = scheduler.now;
+      void client.query(`set simulation.now = '${new Date(START + sentTime).toISOString()}'`);
+    }
+    const result = client.query(prepared(statement, values) as string);
+    stream.uncork();
+    return result;
+  };
+
+  const execute = (owner: Owner) => (statement: Statement, values?: unknown[]) =>
+    scheduler.step(owner, labelOf(statement), () => {
+      version += 1;
+      return send(statement, values);
+    });
+
+  /** A client of the pool: from `begin` to `commit`, only its statements run. */
+  const acquire = (owner: Owner) => {
+    const transaction = {};
+    return {
+      query: (statement: Statement, values?: unknown[]) =>
+        scheduler.step(
+          owner,
+          labelOf(statement),
+          async () => {
+            version += 1;
+            const result = await send(statement, values);
+            const [word = ''] = textOf(statement).trim().toLowerCase().split(/\s/);
+            if (['begin', 'commit', 'rollback'].includes(word)) {
+              isInTransaction = word === 'begin';
+              scheduler.hold(isInTransaction ? transaction : undefined);
+            }
+            return result;
+          },
+          transaction,
+        ),
+      release: () => undefined,
+    };
+  };
+
+  return {
+    get version() {
+      return version;
+    },
+    begin(next) {
+      scheduler = next;
+      sentTime = -1;
+      // A run that failed may have left a transaction open.
+      if (isInTransaction) void client.query('rollback');
+      isInTransaction = false;
+    },
+    of(owner) {
+      const end = async (): Promise<void> => undefined;
+      const hot = { query: execute(owner), end } as unknown as PipelinedConnection;
+      const pool = { query: execute(owner), connect: async () => acquire(owner), end } as unknown as pg.Pool;
+      return {
+        ...{ pool, query: queryBuilder(pool), writes: hot, reads: hot, deliveries: hot, isolated: hot },
+        close: end,
+      };
+    },
+    outside: { query: send, connect: async () => ({ query: send, release: () => undefined }) } as unknown as pg.Pool,
+    async clear() {
+      await client.query(`truncate ${WRITTEN.join(', ')} cascade`);
+    },
+    close: () => client.end(),
+  };
+}
