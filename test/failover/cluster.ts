@@ -147,7 +147,7 @@ export async function startCluster(folder: string, isDirect = false): Promise<Cl
       await pause(100);
     }
   }
-  const primary = (): Promise<Node> => until(60, 'The cluster had no primary', async () => leaderIn(await view()));
+  const primary = (): Promise<Node> => until(120, 'The cluster had no primary', async () => leaderIn(await view()));
 
   const killAll = (): void => {
     for (const { node } of members) node.signal('SIGKILL');

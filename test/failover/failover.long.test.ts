@@ -1,5 +1,5 @@
 /** Failovers of a real cluster: nothing that was acknowledged is lost, and no gateway process restarts. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -22,6 +22,8 @@ describe.skipIf(missing)(`a PostgreSQL cluster${missing ? ` (skipped: ${missing}
 
   test('its standby is refused at the start', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'turnpike-failover-'));
+    // PostgreSQL does not run as root, and has to enter it.
+    await chmod(folder, 0o755);
     const cluster = await startCluster(folder);
     const primary = await cluster.primary();
     const standby = cluster.nodes.find((node) => node !== primary);
