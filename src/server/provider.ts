@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Logger } from 'pino';
 import type { ProviderAccess } from '../connectors/index.ts';
+import type { Log } from '../lib/log.ts';
 import { createSeal } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import type { Config } from './config.ts';
@@ -22,7 +22,7 @@ export interface ProviderHandle {
 const nothingToStop = async (): Promise<void> => undefined;
 
 /** The configured provider; a sandbox without one starts the provider simulator. */
-export async function openProvider(config: Config, masterKey: string, log: Logger): Promise<ProviderHandle> {
+export async function openProvider(config: Config, masterKey: string, log: Log): Promise<ProviderHandle> {
   if (config.providerUrl !== '') {
     const provider = {
       url: config.providerUrl,
@@ -38,7 +38,7 @@ export async function openProvider(config: Config, masterKey: string, log: Logge
 }
 
 /** Production must not accept simulated payments. */
-async function refuseSimulator({ url, key }: ProviderAccess, log: Logger): Promise<void> {
+async function refuseSimulator({ url, key }: ProviderAccess, log: Log): Promise<void> {
   try {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(`${url}/v1/about`, { headers, signal: AbortSignal.timeout(ABOUT_MS) });
@@ -54,7 +54,7 @@ async function refuseSimulator({ url, key }: ProviderAccess, log: Logger): Promi
 }
 
 /** Runs the provider simulator as a child process while the gateway runs, and restarts it when it dies. */
-async function startSimulatorProcess(config: Config, masterKey: string, log: Logger): Promise<ProviderHandle> {
+async function startSimulatorProcess(config: Config, masterKey: string, log: Log): Promise<ProviderHandle> {
   const seal = createSeal(masterKey);
   const key = seal.derive('provider key').toString('hex');
   const notificationSecret = seal.derive('provider news').toString('base64');
