@@ -121,7 +121,10 @@ function readInPieces(
     // After the end of the body, the request is performed all the same.
     if (!isComplete) refuse(exchange, Object.assign(error, { statusCode: 400 }));
   };
-  if (request.destroyed) return disconnected(new Error('The client disconnected.'));
+  if (request.destroyed) {
+    disconnected(new Error('The client disconnected.'));
+    return;
+  }
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
     isComplete = true;
