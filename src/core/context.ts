@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Fingerprints } from '../lib/fingerprints.ts';
 import type { Limiter } from '../lib/limiter.ts';
 import type { Log } from '../lib/log.ts';
+import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { WaitGauge } from '../lib/wait-gauge.ts';
@@ -158,7 +159,7 @@ export interface WalletTrust {
 /** The connections of this installation, opened as they are needed. */
 export interface Connections {
   /** The connector of a connection, under the key that payments have; undefined if it was deleted. */
-  connector(key: string): Promise<Connector | undefined>;
+  connector(key: string): MaybePromise<Connector | undefined>;
   capabilities(connector: string): Capabilities | undefined;
   /** The provider's own name of a brand. */
   methodOf(key: string, brand: string): string | undefined;
