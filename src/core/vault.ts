@@ -72,7 +72,7 @@ async function cardFingerprint(gateway: Gateway, mid: string, number: string): P
 }
 
 /**
- * Stores a card, without its security code, and returns what a payment may store of it. With a `cardId`, the payment that
+ * Stores a card, without its security code, and returns what a payment may store of it. With a `givenId`, the payment that
  * refers to the card is stored already; without one, it is written next.
  */
 export async function keepCard(
