@@ -28,6 +28,7 @@ import {
 } from './harness.ts';
 import { load } from './load.ts';
 import { measurePgbench } from './pgbench.ts';
+import { measureProcesses } from './processes.ts';
 import { measureRoutes } from './routes.ts';
 import { measureWalletSales } from './wallet-sales.ts';
 import { measureWallets } from './wallets.ts';
@@ -344,11 +345,12 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
     return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
   },
   routes: async () => [['sales with routes to sales without, per CPU second', await measureRoutes(), 0.98]],
+  processes: async () => [['sales per CPU second of four processes to one', await measureProcesses(), 0.8]],
   compare: async () => [['CPU time per sale of the other checkout to this one', await compareCheckouts(), 1]],
 };
 
 /** Sections that run only when they are named: they take long, or need another checkout. */
-const ON_REQUEST = ['panel', 'growth', 'compare'];
+const ON_REQUEST = ['panel', 'growth', 'processes', 'compare'];
 
 const chosen =
   process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => !ON_REQUEST.includes(name));

@@ -17,7 +17,7 @@ const ORIGIN = process.env.MOLLIE_LIVE_ORIGIN ?? 'https://api.mollie.com';
 vi.setConfig({ testTimeout: 600_000 });
 
 /** Mollie wants an address that it can reach; its webhooks are not part of this run. */
-const hosted = { notifyUrl: 'https://example.org/webhook', returnUrl: 'https://example.org/', brand: 'card' };
+const hosted = { notifyUrl: 'https://example.org/webhook', returnUrl: () => 'https://example.org/', brand: 'card' };
 const creditcard = { ...hosted, method: 'creditcard' };
 const soon = (): Deadline => new Deadline(20_000);
 

@@ -40,7 +40,7 @@ export interface Submission extends ProviderMemory {
   /** The provider's own name of the brand, by `settings.methods` of the connection. */
   method?: string | undefined;
   /** Where the payer returns to. What the payer brings back is passed to `resume`. */
-  returnUrl: string;
+  returnUrl(): string;
   /** Where the provider sends notifications. */
   notifyUrl: string;
   /** The card of a card payment, and the result of its 3DS authentication. */

@@ -282,7 +282,7 @@ function bodyOf(submission: Submission): Json {
     ...(submission.authentication && { authentication: authenticationFields(submission.authentication) }),
     ...(submission.wallet && { wallet: walletOf(submission.wallet) }),
     ...(submission.recurringOf !== undefined && { recurring: true, first_reference: submission.recurringOf }),
-    return_url: submission.returnUrl,
+    return_url: submission.returnUrl(),
     notify_url: submission.notifyUrl,
   };
 }

@@ -4,6 +4,7 @@ import { DEFINITIONS } from '../connectors/index.ts';
 import { createCache } from '../lib/cache.ts';
 import { Deadline } from '../lib/deadline.ts';
 import { isUuid, newId } from '../lib/id.ts';
+import { continueWith } from '../lib/maybe-promise.ts';
 import { boundTo } from '../lib/seal.ts';
 import {
   type ConnectionInput,
@@ -249,11 +250,13 @@ export function createConnections(
   };
 
   return {
-    async connector(key) {
+    connector(key) {
       const { connector, connectionId } = splitConnectionKey(key);
       if (connectionId === null || !isUuid(connectionId)) return undefined;
-      const row = await rows.get(connectionId, () => gateway.connectionStore.find(connectionId));
-      return row?.connector === connector ? openConnection(key, row)?.connector : undefined;
+      return continueWith(
+        rows.get(connectionId, () => gateway.connectionStore.find(connectionId)),
+        (row) => (row?.connector === connector ? openConnection(key, row)?.connector : undefined),
+      );
     },
     capabilities: (connector) => DEFINITIONS[connector as ConnectorName]?.capabilities,
     methodOf: (key, brand) => open.get(key)?.methods[brand],

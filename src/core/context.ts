@@ -1,5 +1,4 @@
 /** The dependencies that functions of the core take as their first argument, and the shared types of the core. */
-import type { Logger } from 'pino';
 import type { Capabilities, Connector } from '../connectors/connector.ts';
 import type { Mailer } from '../connectors/mailer.ts';
 import type { Receiver } from '../connectors/receiver.ts';
@@ -9,6 +8,8 @@ import type { Cache } from '../lib/cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Fingerprints } from '../lib/fingerprints.ts';
 import type { Limiter } from '../lib/limiter.ts';
+import type { Log } from '../lib/log.ts';
+import type { MaybePromise } from '../lib/maybe-promise.ts';
 import type { Seal } from '../lib/seal.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { WaitGauge } from '../lib/wait-gauge.ts';
@@ -158,7 +159,7 @@ export interface WalletTrust {
 /** The connections of this installation, opened as they are needed. */
 export interface Connections {
   /** The connector of a connection, under the key that payments have; undefined if it was deleted. */
-  connector(key: string): Promise<Connector | undefined>;
+  connector(key: string): MaybePromise<Connector | undefined>;
   capabilities(connector: string): Capabilities | undefined;
   /** The provider's own name of a brand. */
   methodOf(key: string, brand: string): string | undefined;
@@ -200,7 +201,7 @@ export interface Gateway {
   seal: Seal;
   /** Keyed digests under a secret of the installation, which a rotation does not change. */
   fingerprints: Fingerprints;
-  log: Logger;
+  log: Log;
   metrics: Metrics;
   /** The connectors of the installation itself, by name. */
   connectors: Readonly<Record<string, Connector>>;

@@ -138,7 +138,8 @@ export function createMetrics(): Metrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3600, 86400],
     registers,
   });
-  // Looking up labels costs more than counting; there are few actions and outcomes.
+  // Looking up labels costs more than counting; there are few states, actions and outcomes.
+  const states = new Map<string, Counter.Internal>();
   const known = new Map<string, { requests: Counter.Internal; seconds: Histogram.Internal<'action'> }>();
   return {
     registry,
@@ -158,7 +159,12 @@ export function createMetrics(): Metrics {
       batches.labels(statement).observe(size);
     },
     entered(state) {
-      payments.labels(state).inc();
+      let counted = states.get(state);
+      if (!counted) {
+        counted = payments.labels(state);
+        states.set(state, counted);
+      }
+      counted.inc();
     },
     delivered(state, ageMs) {
       callbacks.labels(state).inc();

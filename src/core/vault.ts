@@ -71,14 +71,18 @@ async function cardFingerprint(gateway: Gateway, mid: string, number: string): P
   return cardFingerprint(gateway, mid, number);
 }
 
-/** Stores a card, without its security code, and returns what a payment may store of it. */
+/**
+ * Stores a card, without its security code, and returns what a payment may store of it. With a `givenId`, the payment that
+ * refers to the card is stored already; without one, it is written next.
+ */
 export async function keepCard(
   gateway: Gateway,
   { mid, paymentId }: { mid: string; paymentId: string },
   card: CardData,
   hasToken: boolean,
-  cardId = newId(),
+  givenId?: string,
 ): Promise<KeptCard> {
+  const cardId = givenId ?? newId();
   const number = card.number.reveal();
   const content = JSON.stringify({ number, month: card.month, year: card.year, holder: card.holder });
   const fingerprint = await cardFingerprint(gateway, mid, number);
@@ -96,7 +100,7 @@ export async function keepCard(
       paymentId,
       createdAt: gateway.clock.now(mid),
     };
-    if (await gateway.cards.insert(row)) return keptCard(row, card, hasToken);
+    if (await gateway.cards.insert(row, givenId === undefined)) return keptCard(row, card, hasToken);
     // A rotation has just retired the data key; there is a newer one.
   }
 }

@@ -1,4 +1,4 @@
-/** The log: JSON lines, or pretty-printed on a terminal; every line passes the scrubber. */
+/** The log: JSON lines, or pretty-printed on a terminal; every line with texts from outside passes the scrubber. */
 import { type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
 import { scrub } from './scrub.ts';
@@ -6,6 +6,22 @@ import { scrub } from './scrub.ts';
 export interface LogTarget {
   write(line: string): void;
 }
+
+/** What the log keeps of a request: names from tables and ids. */
+export interface RequestLine {
+  id: string;
+  action: string;
+  outcome: string;
+  status: number;
+  mid: string | undefined;
+  paymentId: string | undefined;
+  ms: number;
+}
+
+export type Log = Logger & {
+  /** Writes the line of a request. With ids of our own, nothing in it comes from outside, and it is not scrubbed. */
+  request(level: 'info' | 'debug', line: RequestLine): void;
+};
 
 /** Name, message, code and stack only: PostgreSQL puts row values into the other properties of its errors. */
 function serializeError(error: unknown): unknown {
@@ -32,8 +48,13 @@ function timestamp(): string {
   return lastTime;
 }
 
-export function createLog(level: string, target: LogTarget): Logger {
-  return pino(
+/** A UUID of version 7, as this gateway makes them, or none. */
+const OWN_ID = /^(?:[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12})?$/;
+
+const idField = (name: string, id: string): string => (id === '' ? '' : `,"${name}":"${id}"`);
+
+export function createLog(level: string, target: LogTarget): Log {
+  const log = pino(
     {
       level,
       base: null,
@@ -43,6 +64,23 @@ export function createLog(level: string, target: LogTarget): Logger {
     },
     { write: (line) => target.write(scrub(line)) },
   );
+  return Object.assign(log, {
+    request(level: 'info' | 'debug', { id, action, outcome, status, mid = '', paymentId = '', ms }: RequestLine): void {
+      if (!log.isLevelEnabled(level)) return;
+      if (!OWN_ID.test(mid) || !OWN_ID.test(paymentId)) {
+        log[level](
+          { request_id: id, action, outcome, status, mid: mid || undefined, payment_id: paymentId || undefined, ms },
+          'request',
+        );
+        return;
+      }
+      const names = `"action":${JSON.stringify(action)},"outcome":${JSON.stringify(outcome)},"status":${status}`;
+      const ids = idField('mid', mid) + idField('payment_id', paymentId);
+      target.write(
+        `{"level":"${level}"${timestamp()},"request_id":"${id}",${names}${ids},"ms":${ms},"msg":"request"}\n`,
+      );
+    },
+  });
 }
 
 /** Standard output: buffered JSON, or unbuffered pretty-printed lines on a terminal. */

@@ -18,8 +18,6 @@ const encoded = (text: string): string =>
     ? text
     : encodeURIComponent(text.toWellFormed()).replace(DIFFERENT, (found) => REPLACED[found] as string);
 
-export function urlEncoded(pairs: Iterable<readonly [name: string, value: string]>): string {
-  let body = '';
-  for (const [name, value] of pairs) body += `${body === '' ? '' : '&'}${encoded(name)}=${encoded(value)}`;
-  return body;
-}
+/** The body with one more pair. */
+export const withPair = (body: string, name: string, value: string): string =>
+  `${body === '' ? '' : `${body}&`}${encoded(name)}=${encoded(value)}`;

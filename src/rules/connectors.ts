@@ -137,8 +137,9 @@ export const connectionKey = (connector: string, connectionId: string): string =
 
 /** The connector and the connection of such a key; the connection is null if it is the installation's own. */
 export function splitConnectionKey(key: string): { connector: string; connectionId: string | null } {
-  const [connector = key, connectionId = null] = key.split('/');
-  return { connector, connectionId };
+  const slash = key.indexOf('/');
+  if (slash === -1) return { connector: key, connectionId: null };
+  return { connector: key.slice(0, slash), connectionId: key.slice(slash + 1) };
 }
 
 export interface ConnectionInput {

@@ -134,6 +134,7 @@ export function mismatch(route: Route, facts: RouteFacts): ListName | 'amount' |
   const { bin } = facts;
   if (route.bins.length > 0 && !(bin !== undefined && route.bins.some((prefix) => bin.startsWith(prefix))))
     return 'bins';
+  if (route.minAmount === null && route.maxAmount === null) return undefined;
   const amount = facts.amount * 10n ** BigInt(SCALE - (CURRENCIES[facts.currency]?.exponent ?? 2));
   const isInRange =
     (route.minAmount === null || amount >= scaled(route.minAmount)) &&

@@ -1,9 +1,9 @@
 /** Opens an installation: its data folder and keys, its database (embedded or external), and its gateway. */
 import { join } from 'node:path';
 import pg from 'pg';
-import type { Logger } from 'pino';
 import type { ProviderAccess } from '../connectors/index.ts';
 import type { Gateway } from '../core/context.ts';
+import type { Log } from '../lib/log.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
 import { startEmbedded } from '../store/embedded.ts';
@@ -23,7 +23,7 @@ export interface Installation {
 }
 
 export interface BootOptions {
-  log: Logger;
+  log: Log;
   say: (sentence: string) => void;
   /** Whether this process is the gateway of the data folder; false for other commands. */
   isGateway: boolean;
@@ -74,7 +74,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
 }
 
 /** Migrates an older schema, or refuses it; a newer one is used as far as it says that this version can. */
-async function prepareSchema({ migratesAtStart }: Config, connection: Connection, log: Logger): Promise<void> {
+async function prepareSchema({ migratesAtStart }: Config, connection: Connection, log: Log): Promise<void> {
   if (migratesAtStart === 'on') {
     await migrateAt(connection, { progress: (line) => log.info(line) }).catch(refuseMigration);
   }

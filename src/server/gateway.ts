@@ -1,7 +1,6 @@
 /** Assembles a gateway: stores, clock, connectors, and the listener for changes by other processes. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
 import { type Connectors, createConnectors, type ProviderAccess } from '../connectors/index.ts';
 import { createMailer, type MailAccess } from '../connectors/mailer.ts';
 import { createReceiver, type Receiver } from '../connectors/receiver.ts';
@@ -20,6 +19,7 @@ import { openAuthorities, withAuthorities } from '../core/pretend-wallet.ts';
 import { createSecurityCodeCache } from '../core/security-code-cache.ts';
 import { walletRootsExpireAt } from '../core/wallet-roots.ts';
 import { createClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import { createSeal } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { createWaitGauge } from '../lib/wait-gauge.ts';
@@ -66,7 +66,7 @@ export interface GatewayOptions {
   connection: Connection;
   environment: Environment;
   masterKey: string;
-  log: Logger;
+  log: Log;
   /** The provider of all brands except the test brand; without one they are not offered. */
   provider?: ProviderAccess | undefined;
   /** The private addresses that callbacks may be sent to; default: loopback in the sandbox, none in production. */

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Logger } from 'pino';
 import type { ProviderAccess } from '../connectors/index.ts';
 import { simulatedAmong } from '../core/connections.ts';
 import type { Gateway } from '../core/context.ts';
+import type { Log } from '../lib/log.ts';
 import { createSeal } from '../lib/seal.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import type { Config } from './config.ts';
@@ -24,7 +24,7 @@ export interface ProviderHandle {
 const nothingToStop = async (): Promise<void> => undefined;
 
 /** The configured provider; a sandbox without one starts the provider simulator. */
-export async function openProvider(config: Config, masterKey: string, log: Logger): Promise<ProviderHandle> {
+export async function openProvider(config: Config, masterKey: string, log: Log): Promise<ProviderHandle> {
   if (config.providerUrl !== '') {
     const provider = {
       url: config.providerUrl,
@@ -40,7 +40,7 @@ export async function openProvider(config: Config, masterKey: string, log: Logge
 }
 
 /** Production must not accept simulated payments. */
-async function refuseSimulator({ url, key }: ProviderAccess, log: Logger): Promise<void> {
+async function refuseSimulator({ url, key }: ProviderAccess, log: Log): Promise<void> {
   try {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(`${url}/v1/about`, { headers, signal: AbortSignal.timeout(ABOUT_MS) });
@@ -69,7 +69,7 @@ export async function refuseSimulatedRoutes(gateway: Gateway): Promise<void> {
 }
 
 /** Runs the provider simulator as a child process while the gateway runs, and restarts it when it dies. */
-async function startSimulatorProcess(config: Config, masterKey: string, log: Logger): Promise<ProviderHandle> {
+async function startSimulatorProcess(config: Config, masterKey: string, log: Log): Promise<ProviderHandle> {
   const seal = createSeal(masterKey);
   const key = seal.derive('provider key').toString('hex');
   const notificationSecret = seal.derive('provider news').toString('base64');

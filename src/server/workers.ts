@@ -1,10 +1,10 @@
 /** Supervises several HTTP processes on one machine: starts, replaces and stops them, and adds up their metrics. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
 import type { ProviderAccess } from '../connectors/index.ts';
 import type { Metrics } from '../core/metrics.ts';
+import type { Log } from '../lib/log.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Connection } from '../store/database.ts';
@@ -25,7 +25,7 @@ const RESTART_MS = 1000;
 export async function runWorkers(
   config: Config,
   handover: Omit<Handover, 'isFirst'>,
-  log: Logger,
+  log: Log,
 ): Promise<{ port: number; stop(): Promise<void> }> {
   // Workers accept connections themselves. With SCHED_RR the supervisor accepts them and passes each one on by message,
   // and a connection on its way to a worker that was killed would stay open without a response.

@@ -1,6 +1,6 @@
 /** Recent API calls of merchants: written in batches, listed newest first, deleted after a while. */
 import { sql } from 'kysely';
-import { columns } from './columns.ts';
+import { columns, UNWAITED } from './columns.ts';
 import type { Database } from './database.ts';
 import { listed, unnestTable } from './unnest.ts';
 
@@ -80,7 +80,9 @@ const TABLE = unnestTable<ApiCall>([
   ['explanation', 'jsonb', ({ explanation }) => explanation && JSON.stringify(explanation)],
 ]);
 
-const INSERT = `insert into api_calls (${listed(TABLE.names)}) select ${listed(TABLE.names, 'i')} from ${TABLE.rows('i')}`;
+// Payments do not wait until calls are on disk; a crash of the process loses those that wait in memory, too.
+const INSERT = `with ${UNWAITED} insert into api_calls (${listed(TABLE.names)})
+  select ${listed(TABLE.names, 'i')} from ${TABLE.rows('i')}, unwaited`;
 
 const COLUMNS = columns('c', [
   ...['callId', 'at', 'requestId', 'protocol', 'action', 'address', 'orderId', 'paymentId', 'status', 'error'],

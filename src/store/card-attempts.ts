@@ -1,5 +1,5 @@
 /** Card attempts: each is stored once, and they are counted per session, per source address and per account. */
-import { iso } from './columns.ts';
+import { iso, UNWAITED } from './columns.ts';
 import type { Database } from './database.ts';
 
 /** An attempt of an order for which a payer entered a card. */
@@ -43,8 +43,10 @@ export function createCardAttemptStore({ pool }: Database): CardAttemptStore {
   return {
     async insert({ mid, orderId, attempt, sessionId, source, at }, deleteBefore) {
       const { rowCount } = await pool.query(
-        `with deleted as (delete from card_attempts where mid = $1 and at < $7)
-         insert into card_attempts (mid, order_id, attempt, session_id, source, at) values ($1, $2, $3, $4, $5, $6)
+        // The card is submitted only after a further commit of its payment.
+        `with ${UNWAITED}, deleted as (delete from card_attempts where mid = $1 and at < $7)
+         insert into card_attempts (mid, order_id, attempt, session_id, source, at)
+         select $1::uuid, $2::text, $3::int, $4::uuid, $5::text, $6::timestamptz from unwaited
          on conflict do nothing`,
         [mid, orderId, attempt, sessionId, source, iso(at), iso(deleteBefore)],
       );

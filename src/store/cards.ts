@@ -1,6 +1,6 @@
 /** The tables of the vault: sealed cards, the sealed data keys that open them, and the fingerprint keys. */
 import { isOpen, STATE_NAMES } from '../rules/states.ts';
-import { iso } from './columns.ts';
+import { iso, UNWAITED } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface CardRow {
@@ -26,8 +26,11 @@ export interface DataKeyRow {
 }
 
 export interface CardStore {
-  /** False when the data key of the card was retired meanwhile. */
-  insert(card: CardRow): Promise<boolean>;
+  /**
+   * False when the data key of the card was retired meanwhile. `isReferredLater` means that a payment is written next
+   * which refers to the card, and that nothing needs the card before.
+   */
+  insert(card: CardRow, isReferredLater: boolean): Promise<boolean>;
   remove(mid: string, cardId: string): Promise<void>;
   /** Erases the card numbers of a payment with an outcome, or marks them as kept; changes nothing without an outcome. */
   eraseOf(payment: { mid: string; paymentId: string }): Promise<void>;
@@ -68,8 +71,12 @@ export const HAS_OUTCOME = `(p.payment_id is null or p.state not in (${OPEN_STAT
 const IS_NEEDED = `coalesce(p.details #>> '{card,id}' = c.card_id::text
   and (p.recurring_token is not null or p.details #>> '{card,token}' is not null), false)`;
 
-/** Erases or keeps each card once. A payment with an outcome never begins to need its card, so the decision is final. */
+/**
+ * Erases or keeps each card once. A payment with an outcome never begins to need its card, so the decision is final. What
+ * a crash of the database loses of it, `eraseLeftovers` does again.
+ */
 const eraseOrKeep = (which: string): string => `
+  with ${UNWAITED}
   update cards t set
     is_kept = d.is_needed,
     sealed = case when d.is_needed then t.sealed end,
@@ -78,11 +85,16 @@ const eraseOrKeep = (which: string): string => `
     select c.mid, c.card_id, ${IS_NEEDED} as is_needed
     from cards c left join payments p on p.mid = c.mid and p.payment_id = c.payment_id
     where c.sealed is not null and not c.is_kept and ${HAS_OUTCOME} ${which}
-  ) d
+  ) d, unwaited
   where t.mid = d.mid and t.card_id = d.card_id and t.sealed is not null and not t.is_kept`;
 
 const ERASE_OF_PAYMENT = eraseOrKeep('and c.mid = $1 and c.payment_id = $2 for update of c');
 export const ERASE_LEFTOVERS = eraseOrKeep('limit $1 for update of c skip locked');
+
+const INSERT = `
+  insert into cards (mid, card_id, token, key_version, sealed, fingerprint, masked, network, payment_id, created_at)
+  select $1::uuid, $2::uuid, $3::text, $4::int, $5::bytea, $6::text, $7::text, $8::text, $9::uuid, $10::timestamptz`;
+const INSERT_UNWAITED = `with ${UNWAITED} ${INSERT} from unwaited`;
 
 export function createCardStore({ query, pool }: Database): CardStore {
   const cards = () =>
@@ -92,12 +104,11 @@ export function createCardStore({ query, pool }: Database): CardStore {
       .select(['c.mid', 'c.cardId', 'c.token', 'c.keyVersion', 'c.sealed', 'c.fingerprint', 'c.masked', 'c.network'])
       .select(['c.paymentId', 'c.createdAt', 'k.sealed as keySealed']);
   return {
-    async insert(card) {
+    async insert(card, isReferredLater) {
+      const { mid, cardId, token, keyVersion, sealed, fingerprint, masked, network, paymentId, createdAt } = card;
+      const values = [mid, cardId, token, keyVersion, sealed, fingerprint, masked, network, paymentId, iso(createdAt)];
       try {
-        await query
-          .insertInto('cards')
-          .values({ ...card, createdAt: iso(card.createdAt) })
-          .execute();
+        await pool.query(isReferredLater ? INSERT_UNWAITED : INSERT, values);
         return true;
       } catch (error) {
         if ((error as { code?: string }).code === FOREIGN_KEY_VIOLATION) return false;

@@ -12,6 +12,12 @@ export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1
 export const iso = (ms: number): string => new Date(ms).toISOString();
 export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms));
 
+/**
+ * SQL: a statement that reads from this returns before its commit is on disk. Commits reach the disk in their order, so
+ * that a later one of the same payment makes the row durable. A crash of the database may lose it until then.
+ */
+export const UNWAITED = `unwaited as materialized (select set_config('synchronous_commit', 'off', true))`;
+
 /** The gateway's time by the database's clock, and the largest offset of an account's sandbox clock. */
 export const CLOCK = `
   clock as materialized (

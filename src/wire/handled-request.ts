@@ -45,9 +45,8 @@ export function requestRecorder({
       metrics.request(action, outcome, elapsedMs / 1000);
       // Successful reads are logged at debug level, because polling clients would flood the log.
       const level = isRead && status === 200 ? 'debug' : 'info';
-      if (!log.isLevelEnabled(level)) continue;
       const ms = Math.round(elapsedMs * 10) / 10;
-      log[level]({ request_id: id, action, outcome, status, mid, payment_id: paymentId, ms }, 'request');
+      log.request(level, { id, action, outcome, status, mid, paymentId, ms });
     }
   });
   return (request, { status, elapsedMs, address, bytes }) => {

@@ -91,15 +91,15 @@ function requireValidFields(
 ): void {
   const { body } = request;
   const context = fieldContext(gateway, account, body);
-  const problems = [
-    ...passwordProblems(account, body),
-    ...cardNumberProblems(body),
-    ...scalarProblems(operation.fields, body),
-  ];
+  const problems: Problem[] = [];
+  checkPasswords(account, body, problems);
+  checkCardNumbers(body, problems);
+  checkScalars(operation.fields, body, problems);
   checkFields(operation.fields, context, problems);
   const extra = request.accountFields?.(account);
   if (extra) {
-    problems.push(...extra.problems, ...scalarProblems(extra.fields, body));
+    problems.push(...extra.problems);
+    checkScalars(extra.fields, body, problems);
     checkFields(extra.fields, context, problems);
   }
   if (problems.length === 0) return;
@@ -113,8 +113,7 @@ const firstPerField = (problems: readonly Problem[]): Problem[] =>
   [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
 
 /** Refuses a request that contains the password: it is only an input of the hash, and must not be stored or logged. */
-function passwordProblems(account: Account, body: RequestBody): Problem[] {
-  const problems: Problem[] = [];
+function checkPasswords(account: Account, body: RequestBody, problems: Problem[]): void {
   for (const password of account.passwords()) {
     const containsPassword = (text: string): boolean =>
       text.length >= password.length && text.toLowerCase().includes(password);
@@ -128,12 +127,10 @@ function passwordProblems(account: Account, body: RequestBody): Problem[] {
       });
     }
   }
-  return problems;
 }
 
 /** Refuses card numbers, which would be stored in plain text. Digits of the order number are allowed everywhere. */
-function cardNumberProblems(body: RequestBody): Problem[] {
-  const problems: Problem[] = [];
+function checkCardNumbers(body: RequestBody, problems: Problem[]): void {
   for (const [name, value] of body.texts()) {
     const number = cardNumberAt(name, value);
     if (number === undefined) continue;
@@ -144,11 +141,11 @@ function cardNumberProblems(body: RequestBody): Problem[] {
       docs: DOCS.mustNotBeSent,
     });
   }
-  return problems;
 }
 
-function scalarProblems(fields: readonly Field[], body: RequestBody): Problem[] {
-  const problems: Problem[] = [];
+/** Refuses a list or an object, and a number or a boolean, in place of a text. */
+function checkScalars(fields: readonly Field[], body: RequestBody, problems: Problem[]): void {
+  if (body.isFlat()) return;
   for (const { name, alias, items, isLoose } of fields) {
     if (items) continue;
     if (body.isNested(name)) problems.push({ field: name, sentence: SENTENCES.notSingle });
@@ -157,7 +154,6 @@ function scalarProblems(fields: readonly Field[], body: RequestBody): Problem[] 
     }
     if (alias !== undefined && body.isNested(alias)) problems.push({ field: alias, sentence: SENTENCES.notSingle });
   }
-  return problems;
 }
 
 const hasValidHash = (account: Account, operation: ApiOperation, { body }: MerchantRequest): boolean =>

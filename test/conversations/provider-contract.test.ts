@@ -138,7 +138,7 @@ describe('a payer who comes back', () => {
   test('brings parameters to the connector, from the query and from a form', async () => {
     const id = await redirected();
     queried = { kind: 'settled' };
-    const { returnUrl } = submissions[0] as Submission;
+    const returnUrl = (submissions[0] as Submission).returnUrl();
     await fetch(`${returnUrl}?redirectResult=abc`, {
       method: 'POST',
       body: new URLSearchParams({ MD: 'form' }),
@@ -151,7 +151,7 @@ describe('a payer who comes back', () => {
 
   test('with too much of it: the rest is dropped', async () => {
     await redirected();
-    const { returnUrl } = submissions[0] as Submission;
+    const returnUrl = (submissions[0] as Submission).returnUrl();
     const body = new URLSearchParams({ b: 'x'.repeat(17_000) });
     await fetch(`${returnUrl}?a=1`, { method: 'POST', body, redirect: 'manual' });
     expect(returned).toEqual({ a: '1' });

@@ -163,7 +163,7 @@ test('stores a card under the newest data key if its key is retired meanwhile', 
       await cards.insertDataKey(newDataKey(gateway, fresh, 2), Date.now());
       await run(`delete from data_keys where mid = '${fresh}' and version = 1`);
     }
-    return cards.insert(row);
+    return cards.insert(row, false);
   };
   const { id } = await keep(fresh, VISA, { ...gateway, cards: { ...cards, insert } });
   expect((await rowOf(fresh, id)).keyVersion).toBe(2);

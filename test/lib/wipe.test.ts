@@ -104,7 +104,7 @@ describe('a call', () => {
         methods: [],
         card,
       },
-      ...{ returnUrl: 'https://shop.example/', notifyUrl: 'https://shop.example/' },
+      ...{ returnUrl: () => 'https://shop.example/', notifyUrl: 'https://shop.example/' },
     } as unknown as Parameters<typeof upstream.submit>[0];
     try {
       const calls = await Promise.allSettled([1, 2].map(async () => upstream.submit(submission, new Deadline(5000))));

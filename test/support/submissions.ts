@@ -28,7 +28,7 @@ export const testSubmission = (changes: Partial<Submission> = {}): Submission =>
   payer: { first_name: 'Asha', last_name: 'Rao', email: 'asha@example.com', country: 'DE', ip: '203.0.113.7' },
   parameters: () => ({}),
   methods: [],
-  returnUrl: 'https://pay.example.com/return/1',
+  returnUrl: () => 'https://pay.example.com/return/1',
   notifyUrl: 'https://pay.example.com/inbound/upstream',
   setting: () => undefined,
   ...changes,

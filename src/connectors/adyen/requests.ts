@@ -30,14 +30,14 @@ const RECURRING_MODEL = 'UnscheduledCardOnFile';
 
 /** The members that `/payments` and `/sessions` have in common. */
 function commonFields(submission: Submission, merchantAccount: string, amount: AdyenAmount) {
-  const { reference, returnUrl, authoriseOnly, isFirstOfSeries, payer, browser } = submission;
+  const { reference, authoriseOnly, isFirstOfSeries, payer, browser } = submission;
   const { email = '', first_name: firstName, last_name: lastName, country, phone } = payer;
   const ip = browser?.ip ?? payer.ip;
   return {
     merchantAccount,
     amount,
     reference,
-    returnUrl,
+    returnUrl: submission.returnUrl(),
     channel: 'Web' as const,
     // Both overrule the capture delay that the merchant account is set to.
     ...(authoriseOnly ? { additionalData: { manualCapture: 'true' } } : { captureDelayHours: 0 }),

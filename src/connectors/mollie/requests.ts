@@ -14,8 +14,7 @@ export function parametersOf(
   customer: string | undefined,
   canReachLoopback: boolean,
 ): PaymentCreateParams {
-  const { reference, amount, currency, description, returnUrl, notifyUrl, authoriseOnly, recurringOf, first, method } =
-    submission;
+  const { reference, amount, currency, description, notifyUrl, authoriseOnly, recurringOf, first, method } = submission;
   const mandate = first?.paymentMethod?.reveal();
   // Mollie refuses an address that it cannot reach; such a gateway learns the outcome by queries.
   const hasWebhook = canReachLoopback || !isLoopback(notifyUrl);
@@ -36,7 +35,7 @@ export function parametersOf(
     };
   return {
     ...common,
-    redirectUrl: returnUrl,
+    redirectUrl: submission.returnUrl(),
     ...(method !== undefined && method !== ANY_METHOD && { method: method as PaymentMethod }),
     ...(customer !== undefined && { sequenceType: 'first' as SequenceType }),
     ...addressOf(submission),

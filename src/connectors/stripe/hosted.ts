@@ -40,7 +40,8 @@ function cancelUrl(returnUrl: string): string {
 
 function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams {
   const { reference, amount, currency, authoriseOnly, isFirstOfSeries, payer } = submission;
-  const { method = ALL_METHODS, returnUrl } = submission;
+  const { method = ALL_METHODS } = submission;
+  const returnUrl = submission.returnUrl();
   const metadata = metadataOf(submission, NAME);
   return {
     mode: 'payment',

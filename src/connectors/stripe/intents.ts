@@ -168,8 +168,8 @@ export function createIntents(client: StripeClient, connector: string): Intents 
     submission: Submission,
     deadline: Deadline,
   ): Promise<Stripe.PaymentIntentConfirmParams> => {
-    const { first, card, method = 'card', recurringOf, returnUrl } = submission;
-    const session = recurringOf === undefined ? { return_url: returnUrl } : { off_session: true };
+    const { first, card, method = 'card', recurringOf } = submission;
+    const session = recurringOf === undefined ? { return_url: submission.returnUrl() } : { off_session: true };
     const fields = { ...session, expand: [...INTENT_FIELDS] };
     if (first?.paymentMethod) return { ...fields, payment_method: first.paymentMethod.reveal() };
     if (card) {

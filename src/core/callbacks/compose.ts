@@ -5,7 +5,7 @@ import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { amountText } from '../../lib/money.ts';
-import { urlEncoded } from '../../lib/url-encoded.ts';
+import { withPair } from '../../lib/url-encoded.ts';
 import { isWallet } from '../../rules/brands.ts';
 import {
   CALLBACK_ACTIONS,
@@ -102,18 +102,19 @@ const endpointOf = (url: string): string =>
   String(hash('sha256', new URL(url).origin, 'buffer').readUInt16BE() % PAYMENT_ENDPOINTS);
 
 function bodyOf(fields: Fields, customData: Record<string, string>, isJson: boolean): string {
-  const filled: [string, string][] = [];
-  for (const name in fields) if (fields[name]) filled.push([name, fields[name]]);
   const custom = Object.entries(customData).filter(([, value]) => value !== '');
   if (isJson) {
+    const filled = Object.entries(fields).filter(([, value]) => value);
     const nested = nest(custom.map(([name, value]) => [partsOf(name), value]));
     return JSON.stringify({ ...Object.fromEntries(filled), ...(custom.length > 0 && { custom_data: nested }) });
   }
+  let body = '';
+  for (const name in fields) if (fields[name]) body = withPair(body, name, fields[name]);
   for (const [name, value] of custom) {
     const path = partsOf(name).map((part) => `[${part}]`);
-    filled.push([`custom_data${path.join('')}`, value]);
+    body = withPair(body, `custom_data${path.join('')}`, value);
   }
-  return urlEncoded(filled);
+  return body;
 }
 
 /** The path of a stored name: `custom_data[cart][id]` of the request is stored as `cart[id]`. */

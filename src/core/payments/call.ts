@@ -12,8 +12,9 @@ import { capabilitiesOf, connectorOf } from './connectors.ts';
 function limitsOf(gateway: Gateway, name: string): CallLimits | undefined {
   const { providerLimits } = gateway;
   const known = providerLimits.get(name);
+  if (known) return known;
   const concurrency = capabilitiesOf(gateway, name)?.concurrency;
-  if (known || concurrency === undefined) return known;
+  if (concurrency === undefined) return undefined;
   const limits = {
     submissions: createLimiter(concurrency, LIMITS.providerWaiting),
     queries: createLimiter(LIMITS.queryConcurrency, LIMITS.providerWaiting),

@@ -52,13 +52,18 @@ const describe = ({ connection }: AccountRoute, position: number): string =>
   `Route ${position + 1} (${connection?.name ?? 'own provider'})`;
 
 /** Why a route comes after those that have no such reason; `rank` is the order among the reasons. */
+interface Drawback {
+  rank: number;
+  because?: string | undefined;
+}
+
 function drawback(
   gateway: Gateway,
   route: AccountRoute,
   position: number,
   facts: RouteFacts,
   paymentId: string | undefined,
-): { rank: number; because?: string } {
+): Drawback {
   const connector = keyOf(route);
   if (paymentId !== undefined) {
     // The payer has entered the card, and would have to do so again on the page of the provider.
@@ -85,11 +90,13 @@ export function candidates(
   paymentId?: string,
 ): Candidate[] {
   if (!isRoutable(facts.brand)) return [];
-  const taking = account.routes.flatMap((route, position) => {
+  const taking: (Drawback & { route: AccountRoute; position: number })[] = [];
+  for (const [position, route] of account.routes.entries()) {
     const isTaken = route.share > 0 && isTakenBy(route, facts.brand, gateway);
-    if (!isTaken || mismatch(route, facts) !== undefined) return [];
-    return [{ route, position, ...drawback(gateway, route, position, facts, paymentId) }];
-  });
+    if (!isTaken || mismatch(route, facts) !== undefined) continue;
+    const { rank, because } = drawback(gateway, route, position, facts, paymentId);
+    taking.push({ route, position, rank, because });
+  }
   return taking
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ route, position, rank }) => {

@@ -70,10 +70,7 @@ export function composeSubmission(
     parameters: () => ({ ...details.parameters, ...secretsOf(gateway, payment) }),
     methods: details.methods ?? [],
     method: gateway.connections.methodOf(payment.connector, payment.brand),
-    /** Computed when it is read: not every connector needs the tag of a link. */
-    get returnUrl() {
-      return `${gateway.publicUrl}/return/${linkOf(gateway, payment.paymentId)}`;
-    },
+    returnUrl: () => `${gateway.publicUrl}/return/${linkOf(gateway, payment.paymentId)}`,
     notifyUrl: notifyUrlOf(gateway, payment.connector),
     card,
     authentication,

@@ -6,6 +6,8 @@ export interface RequestBody {
   value(name: string): string;
   /** Whether the field arrived as a list or an object. */
   isNested(name: string): boolean;
+  /** True only if every field arrived as a single string, so that none is nested or of another type. */
+  isFlat(): boolean;
   /** Whether the value arrived as a string, not as a JSON number or boolean. */
   isText(name: string): boolean;
   /** The indexes of a list that was sent as `name[0][…]`, `name[1][…]`. */

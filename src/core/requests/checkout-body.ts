@@ -99,6 +99,7 @@ export function checkoutBody(json: unknown, aliases: Readonly<Record<string, str
       return value === undefined || value === null || typeof value === 'object' ? '' : String(value);
     },
     isNested: (name) => typeof at(name) === 'object' && at(name) !== null,
+    isFlat: () => false,
     isText: (name) => typeof at(name) === 'string',
     positions: () => [],
     names: () => namesIn(json, ''),

@@ -7,25 +7,30 @@ const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };
 
 export type S2sBody = RequestBody & { form: Form };
 
-function bodyOf(form: Form): S2sBody {
+const NONE: ReadonlySet<string> = new Set();
+
+/** The names that have further names inside them: `a` and `a[b]` for `a[b][c]`. */
+function nestedNames({ values }: Form): ReadonlySet<string> {
   let nested: Set<string> | undefined;
+  for (const field of values.keys()) {
+    // Deeper nesting has been reported as a problem; the limit bounds the work for a name full of brackets.
+    let levels = 0;
+    for (let at = field.indexOf('['); at !== -1 && levels++ < LIMITS.formDepth; at = field.indexOf('[', at + 1)) {
+      nested ??= new Set();
+      nested.add(field.slice(0, at));
+    }
+  }
+  return nested ?? NONE;
+}
+
+function bodyOf(form: Form): S2sBody {
+  const nested = nestedNames(form);
   return {
     form,
     problems: form.problems,
     value: (name) => form.values.get(name) ?? '',
-    isNested(name) {
-      if (!nested) {
-        nested = new Set();
-        for (const field of form.values.keys()) {
-          // Deeper nesting has been reported as a problem; the limit bounds the work for a name full of brackets.
-          let levels = 0;
-          for (let at = field.indexOf('['); at !== -1 && levels++ < LIMITS.formDepth; at = field.indexOf('[', at + 1)) {
-            nested.add(field.slice(0, at));
-          }
-        }
-      }
-      return nested.has(name);
-    },
+    isNested: (name) => nested.has(name),
+    isFlat: () => nested.size === 0,
     isText: () => true,
     positions: (name) => positionsIn(form.values.keys(), name),
     names: () => form.values.keys(),

@@ -40,6 +40,7 @@ class Exchange implements HandledRequest {
 }
 
 const NO_BYTES = Buffer.alloc(0);
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Whether a request is a form of the usual size at the exact path. The framework answers all others. */
 export function isUsual({ method, url, headers }: IncomingMessage): boolean {
@@ -58,12 +59,11 @@ export function s2sListener(
   const respond = (exchange: Exchange, status: number, answer: object, more: readonly string[] = []): void => {
     const { id, response, startedAt } = exchange;
     const body = JSON.stringify(answer);
-    const headers = [
-      ...['x-request-id', id, 'cache-control', 'no-store', 'content-type', 'application/json; charset=utf-8'],
-      ...['content-length', String(Buffer.byteLength(body))],
-      ...more,
-    ];
-    response.writeHead(status, headers).end(body);
+    const length = Buffer.byteLength(body);
+    const headers = ['x-request-id', id, 'cache-control', 'no-store', 'content-type', JSON_TYPE];
+    headers.push('content-length', String(length), ...more);
+    // Texts of ASCII characters have the same bytes in both encodings, and Node writes latin1 faster.
+    response.writeHead(status, headers).end(body, length === body.length ? 'latin1' : 'utf8');
     record(exchange, {
       status,
       elapsedMs: performance.now() - startedAt,
@@ -80,12 +80,19 @@ export function s2sListener(
   const answered = endOfTickList<[Exchange, S2sAnswer]>((exchanges) => {
     for (const [exchange, answer] of exchanges) respond(exchange, 200, answer);
   });
+  const perform = (exchange: Exchange): void => {
+    handle(exchange, URL_ENCODED, exchange.address, exchange.bytes).then(
+      (answer) => answered([exchange, answer]),
+      (error) => refuse(exchange, error),
+    );
+  };
+  // The body usually arrives with the head. Reading it at once costs less than the events of a stream.
   const arrived = endOfTickList<Exchange>((exchanges) => {
     for (const exchange of exchanges) {
-      handle(exchange, URL_ENCODED, exchange.address, exchange.bytes).then(
-        (answer) => answered([exchange, answer]),
-        (error) => refuse(exchange, error),
-      );
+      if (exchange.request.complete) {
+        exchange.bytes = exchange.request.read() ?? NO_BYTES;
+        perform(exchange);
+      } else readInPieces(exchange, perform, refuse);
     }
   });
 
@@ -97,17 +104,32 @@ export function s2sListener(
     } catch (error) {
       return refuse(exchange, error);
     }
-    const chunks: Buffer[] = [];
-    let isComplete = false;
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      isComplete = true;
-      exchange.bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-      arrived(exchange);
-    });
-    request.on('error', (error) => {
-      // The client disconnected; after the end of the body, the request is performed all the same.
-      if (!isComplete) refuse(exchange, Object.assign(error, { statusCode: 400 }));
-    });
+    arrived(exchange);
   };
+}
+
+/** Reads a body that has not arrived yet as a whole. */
+function readInPieces(
+  exchange: Exchange,
+  perform: (exchange: Exchange) => void,
+  refuse: (exchange: Exchange, error: unknown) => void,
+): void {
+  const { request } = exchange;
+  const chunks: Buffer[] = [];
+  let isComplete = false;
+  const disconnected = (error: Error): void => {
+    // After the end of the body, the request is performed all the same.
+    if (!isComplete) refuse(exchange, Object.assign(error, { statusCode: 400 }));
+  };
+  if (request.destroyed) {
+    disconnected(new Error('The client disconnected.'));
+    return;
+  }
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    isComplete = true;
+    exchange.bytes = Buffer.concat(chunks);
+    perform(exchange);
+  });
+  request.on('error', disconnected);
 }

@@ -81,7 +81,7 @@ describe('the requests', () => {
           merchantAccount: 'TurnpikeECOM',
           amount: { currency: 'EUR', value: 1000 },
           reference: submission.reference,
-          returnUrl: submission.returnUrl,
+          returnUrl: submission.returnUrl(),
           channel: 'Web',
           captureDelayHours: 0,
           paymentMethod: {

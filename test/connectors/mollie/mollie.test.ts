@@ -68,7 +68,7 @@ describe('a payment on the page of Mollie', () => {
           amount: { currency: 'EUR', value: '10.00' },
           description: 'Two teapots',
           metadata: { reference: submission.reference },
-          redirectUrl: submission.returnUrl,
+          redirectUrl: submission.returnUrl(),
           webhookUrl: submission.notifyUrl,
           method: 'ideal',
           billingAddress: {
@@ -190,7 +190,7 @@ describe('what Mollie does not take', () => {
 
   test('a method that is not active, and any other refusal, are soft declines', async () => {
     expect(await connector.submit(hosted({ method: 'alma' }), soon())).toEqual(declined('methodUnavailable'));
-    expect(await connector.submit(hosted({ returnUrl: '' }), soon())).toEqual(declined('providerRefused'));
+    expect(await connector.submit(hosted({ returnUrl: () => '' }), soon())).toEqual(declined('providerRefused'));
   });
 
   test('a wrong key means that nothing was processed, and appears in no error', async () => {

@@ -143,7 +143,7 @@ describe('a card payment', () => {
     const submission = cardSale(STRIPE_CARDS.challenge);
     const outcome = await cards.submit(submission, soon());
     expect(outcome).toMatchObject({ kind: 'redirected', method: 'GET' });
-    expect(fieldsOf('PaymentIntentConfirm')).toMatchObject({ return_url: submission.returnUrl });
+    expect(fieldsOf('PaymentIntentConfirm')).toMatchObject({ return_url: submission.returnUrl() });
     await double.pay((outcome as Extract<Outcome, { kind: 'redirected' }>).url, 'fail');
     expect(await cards.query(later(submission, outcome), soon())).toMatchObject({
       kind: 'declined',
@@ -333,8 +333,8 @@ describe('the page of Stripe', () => {
     expect(fields).toEqual({
       mode: 'payment',
       client_reference_id: submission.reference,
-      success_url: submission.returnUrl,
-      cancel_url: `${submission.returnUrl}?stripe_cancelled=1`,
+      success_url: submission.returnUrl(),
+      cancel_url: `${submission.returnUrl()}?stripe_cancelled=1`,
       line_items: [
         { quantity: 1, price_data: { currency: 'eur', unit_amount: 1000, product_data: { name: 'Two teapots' } } },
       ],
