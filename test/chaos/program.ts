@@ -1,5 +1,6 @@
 /** A program that is started again whenever it ends, until it is closed. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,15 +15,18 @@ export interface Program {
   /** How often it was started, and the stack traces with which it ended by itself. */
   readonly starts: number;
   readonly crashes: readonly string[];
+  /** Sends a message to the process; resolves to its next message. */
+  ask(message: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** `variables` is called at each start. */
+/** `variables` is called at each start; `flags` are those of Node.js. */
 export function startProgram(
   name: string,
   file: string,
   variables: () => Record<string, string>,
   logFolder: string,
+  flags: readonly string[] = [],
 ): Program {
   const log = createWriteStream(join(logFolder, `${name}.log`));
   const crashes: string[] = [];
@@ -37,7 +41,8 @@ export function startProgram(
       const { PATH = '', HOME = '', TMPDIR } = process.env;
       const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...variables() };
       // The channel lets the simulator notice the end of this process.
-      child = spawn(process.execPath, [join(ROOT, file)], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+      const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc'];
+      child = spawn(process.execPath, [...flags, join(ROOT, file)], { cwd: ROOT, env, stdio });
       let complaint = '';
       child.stdout?.pipe(log, { end: false });
       child.stderr?.on('data', (text: Buffer) => {
@@ -62,6 +67,11 @@ export function startProgram(
       return starts;
     },
     crashes,
+    async ask(message) {
+      const answer = child && once(child, 'message');
+      child?.send(message);
+      return (await answer)?.[0];
+    },
     async close() {
       isClosing = true;
       closing.abort();

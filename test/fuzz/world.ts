@@ -1,13 +1,22 @@
-/** What altered requests are sent to: a gateway process with its database and provider, and the ids that it returned. */
+/** What altered requests are sent to: a gateway process with its database and provider, and what it has shown so far. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pino from 'pino';
+import { ROLES, type Role } from '../../src/rules/roles.ts';
+import { openGateway } from '../../src/server/gateway.ts';
 import { startEmbedded } from '../../src/store/embedded.ts';
 import { type Program, startProgram } from '../chaos/program.ts';
 import { freePort } from '../support/free-port.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { COOKIE, signedIn } from '../support/operators.ts';
+import { weighted } from './drafts.ts';
+import { learnPage, matcherOf } from './learn.ts';
+import type { KnownForm } from './page-drafts.ts';
+import { type Route, routesOf } from './routes.ts';
+import { PLANTED } from './samples.ts';
 
 export interface Account {
   mid: string;
@@ -16,10 +25,24 @@ export interface Account {
   password: string;
 }
 
+export interface PanelSession {
+  cookie: string;
+  /** What the forms of its pages contain. */
+  formToken: string;
+}
+
 export interface World {
   host: string;
   port: number;
-  adminToken: string;
+  simulator: { port: number; key: string };
+  /** Every route, as often as it is sent. */
+  routes: readonly Route[];
+  routeOf: ReturnType<typeof matcherOf>;
+  /** Tokens of the admin API: the installation's own, and one of each role. */
+  tokens: readonly string[];
+  sessions: Map<Role, PanelSession>;
+  /** Signs an operator of this role in, because the session of the former one has ended. */
+  renew(role: Role): Promise<void>;
   notificationSecret: string;
   /** Takes the payments. */
   account: Account;
@@ -27,14 +50,20 @@ export interface World {
   other: Account;
   /** Values of responses by the name of their field; the newest are kept. */
   known: Map<string, string[]>;
+  /** The forms of pages by the key of the route that they are sent to. */
+  forms: Map<string, KnownForm[]>;
   /** Texts that no response and no log line may contain. */
-  secrets: readonly string[];
+  secrets: string[];
+  /** The parts of paths on this machine, which no response may contain. */
+  folders: readonly string[];
   gateway: Program;
   logFile: string;
-  /** The memory of the gateway process in bytes; 0 where it cannot be read. */
-  memory(): number;
+  /** The memory of the gateway process that is in use, in bytes. */
+  memory(): Promise<number>;
   close(): Promise<void>;
 }
+
+const FLAGS = ['--max-semi-space-size=32', '--expose-gc', '--import', join(import.meta.dirname, 'collect.ts')];
 
 export async function createWorld(): Promise<World> {
   const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), 'turnpike-fuzz-')));
@@ -43,69 +72,91 @@ export async function createWorld(): Promise<World> {
   const [port, simulatorPort] = await Promise.all([freePort(), freePort()]);
   const secret = (): string => randomBytes(32).toString('base64');
   const [key, notificationSecret, adminToken, masterKey] = [secret(), secret(), secret(), secret()];
-  const simulator = startProgram(
-    'simulator',
-    'simulator/main.ts',
-    () => ({
-      SIMULATOR_PORT: String(simulatorPort),
-      SIMULATOR_KEY: key,
-      SIMULATOR_NOTIFICATION_SECRET: notificationSecret,
-    }),
-    folder,
-  );
+  const access = { SIMULATOR_KEY: key, SIMULATOR_NOTIFICATION_SECRET: notificationSecret };
+  const simulatorVariables = () => ({ SIMULATOR_PORT: String(simulatorPort), ...access });
+  const simulator = startProgram('simulator', 'simulator/main.ts', simulatorVariables, folder);
   const { host, user, database: name } = database.connection;
-  const gateway = startProgram(
-    'gateway',
-    'src/cli/main.ts',
-    () => ({
-      PORT: String(port),
-      DATA_DIR: join(folder, 'data'),
-      DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}`,
-      TURNPIKE_MASTER_KEY: masterKey,
-      TURNPIKE_ADMIN_TOKEN: adminToken,
-      TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${simulatorPort}`,
-      TURNPIKE_PROVIDER_KEY: key,
-      TURNPIKE_PROVIDER_NOTIFICATION_SECRET: notificationSecret,
-      LOG_LEVEL: 'debug',
-    }),
-    folder,
-  );
+  const variables = () => ({
+    PORT: String(port),
+    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}`,
+    TURNPIKE_MASTER_KEY: masterKey,
+    TURNPIKE_ADMIN_TOKEN: adminToken,
+    TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${simulatorPort}`,
+    TURNPIKE_PROVIDER_KEY: key,
+    TURNPIKE_PROVIDER_NOTIFICATION_SECRET: notificationSecret,
+    LOG_LEVEL: 'debug',
+  });
+  const gateway = startProgram('gateway', 'src/cli/main.ts', variables, folder, FLAGS);
   const url = `http://127.0.0.1:${port}`;
   await untilReady(url);
-  const newAccount = async (): Promise<Account> => {
-    const response = await fetch(`${url}/admin/api/accounts`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Fuzz', requests_per_second: 0, account_uuid: crypto.randomUUID() }),
-    });
-    return (await response.json()) as Account;
+
+  const call = async <Answer>(path: string, body: object): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+    const response = await fetch(`${url}/admin/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return (await response.json()) as Answer;
   };
+  const newAccount = () =>
+    call<Account>('/accounts', { name: 'Fuzz', requests_per_second: 0, account_uuid: crypto.randomUUID() });
   const [account, other] = [await newAccount(), await newAccount()];
-  return {
+  const midsOf = (role: Role): string[] | null => (role === 'merchant' ? [account.mid, other.mid] : null);
+  const tokens = await Promise.all(
+    ROLES.map(
+      async (role) => (await call<{ token: string }>('/tokens', { name: role, role, mids: midsOf(role) })).token,
+    ),
+  );
+
+  // A gateway of our own over the same database, which takes no requests: it signs operators in.
+  const environment = 'sandbox' as const;
+  const log = pino({ level: 'silent' });
+  const side = await openGateway({ connection: database.connection, environment, masterKey, log });
+  const routes = await routesOf(side.gateway);
+  const world: World = {
     host: '127.0.0.1',
     port,
-    adminToken,
+    simulator: { port: simulatorPort, key },
+    routes: weighted(routes),
+    routeOf: matcherOf(routes),
+    tokens: [adminToken, adminToken, adminToken, ...tokens],
+    sessions: new Map(),
+    async renew(role) {
+      const { cookie, get } = await signedIn({ gateway: side.gateway, url } as TestGateway, role, midsOf(role));
+      const formToken = /name="form_token" value="([^"]+)"/.exec((await get('/admin/payments')).text)?.[1] ?? '';
+      world.sessions.set(role, { cookie, formToken });
+      world.secrets.push(cookie);
+    },
     notificationSecret,
     account,
     other,
     known: new Map([['mid', [other.mid]]]),
-    secrets: [adminToken, account.password, key, notificationSecret, masterKey],
+    forms: new Map(),
+    secrets: [adminToken, account.password, key, notificationSecret, masterKey, PLANTED, ...tokens],
+    folders: [folder, join(import.meta.dirname, '../..')],
     gateway,
     logFile: join(folder, 'gateway.log'),
-    memory: () => residentBytes(gateway.pid),
+    memory: async () => Number(await gateway.ask('memory')),
     async close() {
+      await side.close();
       await Promise.all([gateway.close(), simulator.close()]);
       await database.stop();
       await fs.rm(folder, { recursive: true, force: true });
     },
   };
+  for (const role of ROLES) await world.renew(role);
+  await readPages(url, world, routes);
+  return world;
 }
 
-function residentBytes(pid: number | undefined): number {
-  try {
-    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
-  } catch {
-    return 0;
+/** Reads the pages that have no parameters, as an owner, so that links and forms are known from the first request on. */
+async function readPages(url: string, world: World, routes: readonly Route[]): Promise<void> {
+  const headers = { cookie: `${COOKIE}=${world.sessions.get('owner')?.cookie}` };
+  const isPage = ({ server, method, path }: Route): boolean =>
+    server === 'gateway' &&
+    method === 'GET' &&
+    !/[:*]|\.(csv|json)$|^\/(admin\/api|sandbox\/api|health|metrics)/.test(path);
+  for (const { path } of routes.filter(isPage)) {
+    const response = await fetch(url + path, { headers, redirect: 'manual' });
+    learnPage(world, await response.text(), path);
   }
 }
 
