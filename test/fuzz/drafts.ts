@@ -52,10 +52,10 @@ export const newDraft = (route: Route, path: string, parts: Partial<Draft> = {})
 
 /** Routes that are sent more often, because they do more. */
 const WEIGHTS: Readonly<Record<string, number>> = {
-  'POST /post': 30,
-  'POST /api/v1/session': 8,
-  'GET /pay/{}': 5,
-  'POST /pay/{}': 12,
+  'POST /post': 60,
+  'POST /api/v1/session': 15,
+  'GET /pay/{}': 8,
+  'POST /pay/{}': 20,
   'POST /inbound/{}/{}': 4,
 };
 

@@ -22,9 +22,8 @@ export function learnJson(world: World, body: unknown): void {
   }
 }
 
-function keep({ known, account }: World, name: string, value: string): void {
-  // The settings of the account that takes the payments stay as they are.
-  if (value === account.mid || value === '' || value.length > 200) return;
+function keep({ known, untouched }: World, name: string, value: string): void {
+  if (untouched.has(value) || value === '' || value.length > 200) return;
   const pool = known.get(name) ?? [];
   known.set(name, pool);
   if (!pool.includes(value)) pool.push(value);

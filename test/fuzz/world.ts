@@ -48,6 +48,8 @@ export interface World {
   account: Account;
   /** The one whose settings the requests change. */
   other: Account;
+  /** Ids that are not learned: the account that takes the payments, and our own tokens. */
+  untouched: ReadonlySet<string>;
   /** Values of responses by the name of their field; the newest are kept. */
   known: Map<string, string[]>;
   /** The forms of pages by the key of the route that they are sent to. */
@@ -100,11 +102,10 @@ export async function createWorld(): Promise<World> {
     call<Account>('/accounts', { name: 'Fuzz', requests_per_second: 0, account_uuid: crypto.randomUUID() });
   const [account, other] = [await newAccount(), await newAccount()];
   const midsOf = (role: Role): string[] | null => (role === 'merchant' ? [account.mid, other.mid] : null);
-  const tokens = await Promise.all(
-    ROLES.map(
-      async (role) => (await call<{ token: string }>('/tokens', { name: role, role, mids: midsOf(role) })).token,
-    ),
+  const issued = await Promise.all(
+    ROLES.map((role) => call<{ token_id: string; token: string }>('/tokens', { name: role, role, mids: midsOf(role) })),
   );
+  const tokens = issued.map(({ token }) => token);
 
   // A gateway of our own over the same database, which takes no requests: it signs operators in.
   const environment = 'sandbox' as const;
@@ -128,6 +129,7 @@ export async function createWorld(): Promise<World> {
     notificationSecret,
     account,
     other,
+    untouched: new Set([account.mid, ...issued.map(({ token_id }) => token_id)]),
     known: new Map([['mid', [other.mid]]]),
     forms: new Map(),
     secrets: [adminToken, account.password, key, notificationSecret, masterKey, PLANTED, ...tokens],
