@@ -107,14 +107,14 @@ async function sendRequests(count: number, seed: number, from: number): Promise<
       counts = [...statuses].toSorted(([a], [b]) => a - b);
       show(done);
     },
+    onFailure: (number, error) =>
+      console.error(`\n${error}\nThe same request again: ${command('requests', 1, seed, number)}\n`),
   });
   const megabytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MB`;
   for (const { before, after } of memory) {
     console.log(`Memory in use of a gateway: ${megabytes(before)} before, ${megabytes(after)} after.`);
   }
-  for (const { number, error, times } of failures) {
-    console.error(`\n${error}\n${times} times. The same request again: ${command('requests', 1, seed, number)}`);
-  }
+  for (const { number, times } of failures) console.error(`Failed as number ${number} did: ${times} times.`);
   if (position < from + count) {
     console.log(`To go on: ${command('requests', from + count - position, seed, position)}`);
   }

@@ -15,6 +15,8 @@ export interface RequestRun {
   gateways?: number;
   /** After each request: how many are done, and how many responses had each status. */
   onProgress?: (done: number, statuses: ReadonlyMap<number, number>) => void;
+  /** At the first failure of each kind. */
+  onFailure?: (number: number, error: string) => void;
   /** Whether to stop early. */
   isStopped?: () => boolean;
 }
@@ -34,13 +36,14 @@ const MOST_KINDS = 5;
 const MOST_FAILURES = 500;
 
 export async function runRequests(run: RequestRun): Promise<RequestReport> {
-  const { count, seed, from, gateways = 1, onProgress, isStopped = () => false } = run;
+  const { count, seed, from, gateways = 1, onProgress, onFailure, isStopped = () => false } = run;
   const worlds: World[] = [];
   const statuses = new Map<number, number>();
   const failures = new Map<string, RequestReport['failures'][number]>();
   const inFlight = new Set<number>();
   let [next, done, failed] = [from, 0, 0];
   const fail = (number: number, error: string, kind = error): void => {
+    if (!failures.has(kind)) onFailure?.(number, error);
     const first = failures.get(kind) ?? { number, error, times: 0 };
     failures.set(kind, { ...first, times: first.times + 1 });
     failed++;
