@@ -6,7 +6,7 @@ import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { CVV, NUMBERS } from '../support/canaries.ts';
 import type { Random } from '../support/chance.ts';
 import { pageDraft } from './page-drafts.ts';
-import { pick } from './random.ts';
+import { fork, pick } from './random.ts';
 import { type Route, routeKey } from './routes.ts';
 import { type Call, DOCUMENT, type Json, knownValue, sample, uuid } from './samples.ts';
 import type { World } from './world.ts';
@@ -82,7 +82,7 @@ function documentedDraft(random: Random, world: World, route: Route): Draft {
   const { documented, call, shared } = CALLS.get(route.key) as NonNullable<ReturnType<typeof CALLS.get>>;
   const parameters = [...shared, ...(call.parameters ?? [])];
   const textFor = ({ name, schema }: Json): string =>
-    String(sample(random, world, (schema ?? {}) as Json, String(name)) ?? '');
+    String(sample(fork(random), world, (schema ?? {}) as Json, String(name)) ?? '');
   const path = documented.replace(/\{(\w+)\}/g, (_, name) =>
     encodeURIComponent(textFor(parameters.find((parameter) => parameter.name === name) ?? { name })),
   );
@@ -94,7 +94,7 @@ function documentedDraft(random: Random, world: World, route: Route): Draft {
   const draft = newDraft(route, path, {
     documented,
     query,
-    body: call.requestBody ? sample(random, world, schema) : undefined,
+    body: call.requestBody ? sample(fork(random), world, schema) : undefined,
     isForm: type === 'application/x-www-form-urlencoded',
   });
   complete(random, world, draft, documented);
@@ -149,7 +149,8 @@ function complete(random: Random, world: World, draft: Draft, documented: string
 
 /** A request to the provider simulator, by the gateway's key or without one. */
 function simulatorDraft(random: Random, world: World, route: Route): Draft {
-  const path = route.path.replace(/:(\w+)/g, (_, name) => knownValue(random, world, name) ?? uuid(random));
+  const parameter = (own: Random, name: string): string => knownValue(own, world, name) ?? uuid(own);
+  const path = route.path.replace(/:(\w+)/g, (_, name) => parameter(fork(random), name));
   const isPage = !/^\/(v1|control|3ds)\//.test(route.path);
   const headers: [string, string][] = random() < 0.85 ? [['authorization', `Bearer ${world.simulator.key}`]] : [];
   const payment = { mid: world.account.mid, brand: 'bank-a', amount: '1000', currency: 'USD', exponent: 2 };

@@ -2,7 +2,7 @@
 import type { Random } from '../support/chance.ts';
 import { COOKIE } from '../support/operators.ts';
 import { type Draft, newDraft } from './drafts.ts';
-import { below, pick } from './random.ts';
+import { below, fork, pick } from './random.ts';
 import type { Route } from './routes.ts';
 import { type Json, knownValue, named, uuid } from './samples.ts';
 import type { PanelSession, World } from './world.ts';
@@ -33,15 +33,16 @@ function sender(random: Random, { sessions }: World): PanelSession | undefined {
 const isPanel = (path: string): boolean => /^\/admin(\/|\.|$)/.test(path);
 
 export function pageDraft(random: Random, world: World, route: Route): Draft {
+  const parameter = (own: Random, name: string): string => String(named(own, world, name) ?? uuid(own));
   const path = route.path
-    .replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(named(random, world, name) ?? uuid(random))))
+    .replace(/:(\w+)/g, (_, name) => encodeURIComponent(parameter(fork(random), name)))
     .replace('*', () => knownValue(random, world, route.path) ?? 'README');
   const draft = newDraft(route, path, { isForm: true });
   const session = isPanel(route.path) ? sender(random, world) : undefined;
   if (session) draft.headers.push(['cookie', `${COOKIE}=${session.cookie}`]);
   const forms = world.forms.get(route.key) ?? [];
   const form = forms[below(random, Math.max(1, forms.length))];
-  const fields = filled(random, world, form);
+  const fields = filled(fork(random), world, form);
   if (route.method === 'GET') {
     if (random() < 0.5) draft.query = Object.entries(fields).map(([name, value]) => [name, String(value)]);
     return draft;

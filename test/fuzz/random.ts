@@ -11,6 +11,9 @@ export const streamsAt = (seed: number, number: number): Record<'draft' | 'chang
   frame: seededAt(seed ^ 0x27d4eb2f, number),
 });
 
+/** Random numbers for one value: however many it takes, the others stay the same. */
+export const fork = (random: Random): Random => seeded(Math.floor(random() * 2 ** 32));
+
 export const below = (random: Random, most: number): number => Math.floor(random() * most);
 export const pick = <Item>(random: Random, items: readonly Item[]): Item => items[below(random, items.length)] as Item;
 

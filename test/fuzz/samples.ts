@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { CVV, NUMBERS } from '../support/canaries.ts';
 import type { Random } from '../support/chance.ts';
-import { below, pick } from './random.ts';
+import { below, fork, pick } from './random.ts';
 import type { World } from './world.ts';
 
 export type Json = Record<string, unknown>;
@@ -115,6 +115,6 @@ function sampleObject(random: Random, world: World, { properties, required = [] 
   return Object.fromEntries(
     Object.entries(properties as Record<string, Json>)
       .filter(([name]) => isSent(name))
-      .map(([name, schema]) => [name, sample(random, world, schema, name)]),
+      .map(([name, schema]) => [name, sample(fork(random), world, schema, name)]),
   );
 }

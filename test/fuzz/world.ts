@@ -163,7 +163,7 @@ async function readPages(url: string, world: World, routes: readonly Route[]): P
 }
 
 async function untilReady(url: string): Promise<void> {
-  for (let left = 300; ; left--) {
+  for (let left = 1500; ; left--) {
     const isReady = await fetch(`${url}/health/ready`).then(
       ({ ok }) => ok,
       () => false,
