@@ -1,7 +1,7 @@
 /** Alters a request at its fields, types, sizes, encodings, method, headers and bytes, and writes its bytes. */
 
 import type { Random } from '../support/chance.ts';
-import type { Draft } from './drafts.ts';
+import type { Draft } from './model.ts';
 import { altered, alteredBytes, below, ODD, pick } from './random.ts';
 import type { Json } from './samples.ts';
 

@@ -5,50 +5,11 @@ import { signatureOf } from '../../src/lib/signature.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { CVV, NUMBERS } from '../support/canaries.ts';
 import type { Random } from '../support/chance.ts';
+import { type Draft, newDraft, type Route, type World } from './model.ts';
 import { pageDraft } from './page-drafts.ts';
 import { fork, pick } from './random.ts';
-import { type Route, routeKey } from './routes.ts';
+import { routeKey } from './routes.ts';
 import { type Call, DOCUMENT, type Json, knownValue, sample, uuid } from './samples.ts';
-import type { World } from './world.ts';
-
-/** A file of a form. */
-export interface FormFile {
-  field: string;
-  name: string;
-  content: string;
-}
-
-/** A request before it becomes bytes. */
-export interface Draft {
-  route: Route;
-  /** The path of the OpenAPI document; undefined for a page. */
-  documented: string | undefined;
-  path: string;
-  method: string;
-  query: [string, string][];
-  headers: [string, string][];
-  /** An object is sent as JSON, or as a form where `isForm`. */
-  body: unknown;
-  isForm: boolean;
-  file?: FormFile | undefined;
-  /** Signs the body, after it was altered. */
-  sign: (draft: Draft) => void;
-}
-
-const NOTHING = (): void => undefined;
-
-export const newDraft = (route: Route, path: string, parts: Partial<Draft> = {}): Draft => ({
-  route,
-  documented: undefined,
-  path,
-  method: route.method,
-  query: [],
-  headers: [],
-  body: undefined,
-  isForm: false,
-  sign: NOTHING,
-  ...parts,
-});
 
 /** Routes that are sent more often, because they do more. */
 const WEIGHTS: Readonly<Record<string, number>> = {

@@ -1,8 +1,6 @@
 /** Keeps what responses show for later requests: ids, links and the forms of pages. */
-import type { KnownForm } from './page-drafts.ts';
-import type { Route } from './routes.ts';
+import type { KnownForm, Route, World } from './model.ts';
 import { poolOf } from './samples.ts';
-import type { World } from './world.ts';
 
 const KEPT = 60;
 const FORMS_KEPT = 8;
@@ -43,7 +41,7 @@ const attribute = (tag: string, name: string): string | undefined => {
 };
 
 /** Finds the route of a path, and the parameters in it. */
-export function matcherOf(routes: readonly Route[]): (method: string, path: string) => [Route, string[]] | undefined {
+export function matcherOf(routes: readonly Route[]): World['routeOf'] {
   const patterns = routes
     .filter(({ server }) => server === 'gateway')
     .map((route) => {

@@ -1,18 +1,9 @@
 /** Requests for pages: of the panel by each role, of payers and of the docs, with forms as pages have shown them. */
 import type { Random } from '../support/chance.ts';
 import { COOKIE } from '../support/operators.ts';
-import { type Draft, newDraft } from './drafts.ts';
+import { type Draft, type KnownForm, newDraft, type PanelSession, type Route, type World } from './model.ts';
 import { below, fork, pick } from './random.ts';
-import type { Route } from './routes.ts';
 import { type Json, knownValue, named, uuid } from './samples.ts';
-import type { PanelSession, World } from './world.ts';
-
-/** A form of a page: the values that each field offers; an empty list is a field to fill in. */
-export interface KnownForm {
-  fields: Readonly<Record<string, readonly string[]>>;
-  /** The field with the file. */
-  file: string | undefined;
-}
 
 const STATEMENT = 'type,reference,amount,currency,date\npayment,order-1,10.00,USD,2030-01-01\n';
 const FILES: readonly [string, string][] = [

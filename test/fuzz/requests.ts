@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { found, hasCode } from '../support/canaries.ts';
 import { type WrittenRequest, writeAltered } from './alter.ts';
-import { type Draft, draftOf } from './drafts.ts';
+import { draftOf } from './drafts.ts';
 import { learnJson, learnPage } from './learn.ts';
+import type { Draft, World } from './model.ts';
 import { streamsAt } from './random.ts';
 import { DOCUMENT, type Json } from './samples.ts';
-import type { World } from './world.ts';
 
 interface Response {
   status: number;

@@ -4,9 +4,9 @@ import { ROLES } from '../../src/rules/roles.ts';
 import { openShop } from '../support/gateway.ts';
 import { writeAltered } from './alter.ts';
 import { draftOf, weighted } from './drafts.ts';
+import type { World } from './model.ts';
 import { streamsAt } from './random.ts';
 import { routeKey, routesOf } from './routes.ts';
-import type { World } from './world.ts';
 
 const shop = openShop();
 

@@ -4,15 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { startSimulator } from '../../simulator/server.ts';
 import type { Gateway } from '../../src/core/context.ts';
 import { createApp } from '../../src/server/app.ts';
-
-export interface Route {
-  server: 'gateway' | 'simulator';
-  method: string;
-  /** As registered: `/pay/:link`. */
-  path: string;
-  /** The method and the path without the names of its parameters. */
-  key: string;
-}
+import type { Route } from './model.ts';
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 

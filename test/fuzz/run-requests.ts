@@ -1,8 +1,9 @@
 /** A run of altered requests: several at a time, to several gateways, until the count is reached or too much is wrong. */
 import { open } from 'node:fs/promises';
 import { found, hasCode } from '../support/canaries.ts';
+import type { World } from './model.ts';
 import { fuzzRequest, WrongResponse } from './requests.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld } from './world.ts';
 
 /** Requests at a time to each gateway; some wait for a server that waits for more of the request. */
 const LANES = 16;

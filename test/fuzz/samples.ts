@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { CVV, NUMBERS } from '../support/canaries.ts';
 import type { Random } from '../support/chance.ts';
+import type { World } from './model.ts';
 import { below, fork, pick } from './random.ts';
-import type { World } from './world.ts';
 
 export type Json = Record<string, unknown>;
 

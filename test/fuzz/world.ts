@@ -8,62 +8,15 @@ import pino from 'pino';
 import { ROLES, type Role } from '../../src/rules/roles.ts';
 import { openGateway } from '../../src/server/gateway.ts';
 import { startEmbedded } from '../../src/store/embedded.ts';
-import { type Program, startProgram } from '../chaos/program.ts';
+import { startProgram } from '../chaos/program.ts';
 import { freePort } from '../support/free-port.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { COOKIE, signedIn } from '../support/operators.ts';
 import { weighted } from './drafts.ts';
 import { learnPage, matcherOf } from './learn.ts';
-import type { KnownForm } from './page-drafts.ts';
-import { type Route, routesOf } from './routes.ts';
+import type { Account, Route, World } from './model.ts';
+import { routesOf } from './routes.ts';
 import { PLANTED } from './samples.ts';
-
-export interface Account {
-  mid: string;
-  client_key: string;
-  merchant_key: string;
-  password: string;
-}
-
-export interface PanelSession {
-  cookie: string;
-  /** What the forms of its pages contain. */
-  formToken: string;
-}
-
-export interface World {
-  host: string;
-  port: number;
-  simulator: { port: number; key: string };
-  /** Every route, as often as it is sent. */
-  routes: readonly Route[];
-  routeOf: ReturnType<typeof matcherOf>;
-  /** Tokens of the admin API: the installation's own, and one of each role. */
-  tokens: readonly string[];
-  sessions: Map<Role, PanelSession>;
-  /** Signs an operator of this role in, because the session of the former one has ended. */
-  renew(role: Role): Promise<void>;
-  notificationSecret: string;
-  /** Takes the payments. */
-  account: Account;
-  /** The one whose settings the requests change. */
-  other: Account;
-  /** Ids that are not learned: the account that takes the payments, and our own tokens. */
-  untouched: ReadonlySet<string>;
-  /** Values of responses by the name of their field; the newest are kept. */
-  known: Map<string, string[]>;
-  /** The forms of pages by the key of the route that they are sent to. */
-  forms: Map<string, KnownForm[]>;
-  /** Texts that no response and no log line may contain. */
-  secrets: string[];
-  /** The parts of paths on this machine, which no response may contain. */
-  folders: readonly string[];
-  gateway: Program;
-  logFile: string;
-  /** The memory of the gateway process that is in use, in bytes. */
-  memory(): Promise<number>;
-  close(): Promise<void>;
-}
 
 const FLAGS = ['--max-semi-space-size=32', '--expose-gc', '--import', join(import.meta.dirname, 'collect.ts')];
 
