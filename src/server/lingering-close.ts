@@ -9,10 +9,13 @@ import { LIMITS } from '../rules/limits.ts';
  */
 export function closeAfterReading(socket: Socket): void {
   if (socket.destroyed || socket.writableEnded) return;
-  socket.end();
-  const most = setTimeout(() => socket.destroy(), LIMITS.lingerMostMs).unref();
-  socket.setTimeout(LIMITS.lingerMs, () => socket.destroy());
-  socket.once('close', () => clearTimeout(most));
+  // The limits begin when all is sent: a slow client may take long to receive a large response.
+  socket.end(() => {
+    if (socket.destroyed) return;
+    const most = setTimeout(() => socket.destroy(), LIMITS.lingerMostMs).unref();
+    socket.setTimeout(LIMITS.lingerMs, () => socket.destroy());
+    socket.once('close', () => clearTimeout(most));
+  });
 }
 
 /** Node.js closes a connection after its last response with `destroySoon`, which does not wait for the client. */
