@@ -23,7 +23,8 @@ export async function moveClock(gateway: Gateway, byMs: number, mid?: string): P
   };
   await processDue();
   let left = byMs;
-  for (let steps = 0; steps < MAX_STEPS; steps++) {
+  // A row can be due already: another session holds it, or it has become due since.
+  for (let steps = 0; left > 0 && steps < MAX_STEPS; steps++) {
     const next = await gateway.installation.nextDue(mid);
     if (next === undefined || next >= left) break;
     const ms = Math.max(1, next);

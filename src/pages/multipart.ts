@@ -23,7 +23,12 @@ export function readUpload(
   done: (error: Error | null, form?: UploadForm) => void,
 ): void {
   const values = new Map<string, string>();
-  const fail = (): void => done(Object.assign(new Error('The form is not valid.'), { statusCode: 400 }));
+  let isAnswered = false;
+  const answer: typeof done = (error, form) => {
+    if (!isAnswered) done(error, form);
+    isAnswered = true;
+  };
+  const fail = (): void => answer(Object.assign(new Error('The form is not valid.'), { statusCode: 400 }));
   let parser: BusboyInstance;
   try {
     parser = new Busboy({
@@ -45,10 +50,10 @@ export function readUpload(
   parser.on('field', (name: string, value: string) => values.set(name, value));
   parser.once('file', (_field: string, content: Readable, name = '') => {
     opened = content;
-    done(null, { values, problems: [], file: { name, content }, skipRest });
+    answer(null, { values, problems: [], file: { name, content }, skipRest });
   });
   parser.once('finish', () => {
-    if (!opened) done(null, { values, problems: [], file: undefined, skipRest });
+    if (!opened) answer(null, { values, problems: [], file: undefined, skipRest });
   });
   parser.on('error', (error: Error) => {
     if (opened) opened.destroy(error);
@@ -56,6 +61,8 @@ export function readUpload(
   });
   stream.once('close', breakOff).once('error', breakOff);
   stream.pipe(parser);
+  // The parser says nothing about a part whose head does not end; what it can read of a form, it has read by then.
+  stream.once('end', () => setImmediate(fail));
 }
 
 /** The content of a file, up to the first byte beyond the limit. */

@@ -23,8 +23,9 @@ export const LIMITS = {
   nameLength: 255,
   /** How long a client may take to send a request, head and body. */
   requestMs: MINUTE,
-  /** How long a connection that is closed before its request was read stays half open, so that the response arrives. */
+  /** How long a connection that is being closed waits for more from a silent client, and from one that still sends. */
   lingerMs: 2 * SECOND,
+  lingerMostMs: 10 * SECOND,
   /** The burst of the rate limits: a client that was idle may send the requests of this time at once. */
   rateBurstMs: 3 * SECOND,
   /** How many accounts, and how many addresses, one process counts separately for rate limits; bounds its memory. */

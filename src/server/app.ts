@@ -34,6 +34,7 @@ import { s2sHandler, s2sRoutes } from '../wire/s2s/index.ts';
 import { isUsual, s2sListener } from '../wire/s2s/listener.ts';
 import { callbackInboxRoutes } from '../wire/sandbox/callback-inbox.ts';
 import { sandboxRoutes } from '../wire/sandbox/index.ts';
+import { closeAfterReading, lingerOnClose } from './lingering-close.ts';
 
 declare module 'fastify' {
   interface FastifyRequest extends HandledRequest {}
@@ -54,23 +55,7 @@ const IDLE_SWEEP_MS = 50;
 /** Closes the connection after the response when the unread body may be long. */
 function leaveUnread({ headers }: FastifyRequest, reply: FastifyReply): void {
   const isLong = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > LIMITS.bodyBytes;
-  if (isLong) closeUnread(reply);
-}
-
-/**
- * Closes the connection after the response without reading the rest of the request. The connection stays half open for
- * a moment: closing it while data arrive would reset it, and the client would lose the response.
- */
-function closeUnread(reply: FastifyReply): void {
-  reply.header('connection', 'close');
-  const { socket } = reply.raw;
-  if (socket) socket.destroySoon = () => endHalfOpen(socket);
-}
-
-function endHalfOpen(socket: Socket, text?: string): void {
-  if (text === undefined) socket.end();
-  else socket.end(text);
-  setTimeout(() => socket.destroy(), LIMITS.lingerMs).unref();
+  if (isLong) reply.header('connection', 'close');
 }
 
 export function createApp(
@@ -127,6 +112,8 @@ export function createApp(
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
+    // The rest of a body whose reader has stopped is discarded.
+    if (!request.raw.complete) request.raw.resume();
     record(request, {
       status: reply.statusCode,
       elapsedMs: reply.elapsedTime,
@@ -139,8 +126,6 @@ export function createApp(
   app.setErrorHandler((error, request, reply) => {
     const { status, retryAfter, link, answer } = errorResponse(gateway, request, error);
     if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
-    // Fastify closes the connection when a body could not be read; the client must still get the response.
-    if (!request.raw.complete && reply.getHeader('connection') === 'close') closeUnread(reply);
     reply.code(status).header('link', link).send(answer);
   });
 
@@ -151,6 +136,7 @@ export function createApp(
     done();
   });
 
+  lingerOnClose(app.server);
   // An unsupported `Expect` header gets the error envelope, too, instead of Node's plain 417.
   app.server.on('checkExpectation', (_request, response) => {
     const refusal = brokenRequest(gateway, { field: 'expect', sentence: 'This header is not supported.' });
@@ -209,10 +195,12 @@ const brokenRequest = ({ publicUrl }: Gateway, problem: Problem): Envelope =>
 
 /** A request that is not valid HTTP gets the error envelope, too. */
 function answerBrokenRequest(gateway: Gateway, error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) return void socket.destroy();
+  if (error.code === 'ECONNRESET') return void socket.destroy();
+  // What follows a broken request is broken, too, and was answered.
+  if (socket.destroyed || socket.writableEnded) return;
   const body = JSON.stringify(brokenRequest(gateway, { field: 'body', sentence: 'The request is not valid HTTP.' }));
-  endHalfOpen(
-    socket,
+  socket.write(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+  closeAfterReading(socket);
 }

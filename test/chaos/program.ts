@@ -1,5 +1,6 @@
 /** A program that is started again whenever it ends, until it is closed. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,18 +15,20 @@ export interface Program {
   /** How often it was started, and the stack traces with which it ended by itself. */
   readonly starts: number;
   readonly crashes: readonly string[];
+  /** Sends a message to the process; resolves to its next message. */
+  ask(message: string): Promise<unknown>;
   /** Ends it as an operator does, after the running requests. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `variables` is called at each start; `root` is the checkout of the program. */
+/** `variables` is called at each start; `root` is the checkout of the program, `flags` are those of Node.js. */
 export function startProgram(
   name: string,
   file: string,
   variables: () => Record<string, string>,
   logFolder: string,
-  root = ROOT,
+  { root = ROOT, flags = [] }: { root?: string; flags?: readonly string[] } = {},
 ): Program {
   const log = createWriteStream(join(logFolder, `${name}.log`));
   const crashes: string[] = [];
@@ -40,7 +43,8 @@ export function startProgram(
       const { PATH = '', HOME = '', TMPDIR } = process.env;
       const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...variables() };
       // The channel lets the simulator notice the end of this process.
-      child = spawn(process.execPath, [join(root, file)], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+      const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc'];
+      child = spawn(process.execPath, [...flags, join(root, file)], { cwd: root, env, stdio });
       let complaint = '';
       child.stdout?.pipe(log, { end: false });
       child.stderr?.on('data', (text: Buffer) => {
@@ -76,6 +80,11 @@ export function startProgram(
       return starts;
     },
     crashes,
+    async ask(message) {
+      const answer = child && once(child, 'message');
+      child?.send(message);
+      return (await answer)?.[0];
+    },
     stop: () => end('SIGTERM'),
     close: () => end('SIGCONT', 'SIGKILL'),
   };

@@ -82,7 +82,7 @@ export async function setStage<Database extends StageDatabase>(
     TURNPIKE_PROVIDER_NOTIFICATION_SECRET: access.notificationSecret,
     LOG_LEVEL: 'warn',
   };
-  const startGateway = (name: string, role: 'http' | 'work', port: number, program: string): Program =>
+  const startGateway = (name: string, role: 'http' | 'work', port: number, root: string): Program =>
     startProgram(
       name,
       'src/cli/main.ts',
@@ -94,14 +94,14 @@ export async function setStage<Database extends StageDatabase>(
         CLOCK_SKEW_MS: String(skewMs.get(name) ?? 0),
       }),
       folder,
-      program,
+      { root },
     );
   const gateways: Program[] = [];
-  async function addGateways(prefix: string, program: string): Promise<string[]> {
+  async function addGateways(prefix: string, root: string): Promise<string[]> {
     const ports = await Promise.all([freePort(), freePort()]);
     gateways.push(
-      ...ports.map((port, index) => startGateway(`${prefix}http-${index + 1}`, 'http', port, program)),
-      ...[0, 0].map((port, index) => startGateway(`${prefix}work-${index + 1}`, 'work', port, program)),
+      ...ports.map((port, index) => startGateway(`${prefix}http-${index + 1}`, 'http', port, root)),
+      ...[0, 0].map((port, index) => startGateway(`${prefix}work-${index + 1}`, 'work', port, root)),
     );
     targets.push(...ports.map((port) => ({ port, host: '127.0.0.1' })));
     return ports.map((port) => `http://127.0.0.1:${port}`);

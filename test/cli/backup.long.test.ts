@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keepCard, openCard } from '../../src/core/vault.ts';
 import { newMasterKey } from '../../src/lib/seal.ts';
+import { Secret } from '../../src/lib/secret.ts';
 import { query } from '../support/database.ts';
 import { openShop, saleFields, sign } from '../support/gateway.ts';
 import { clearAway, databaseUrl, NO_SIMULATOR, newDatabase, newDataDir, startGateway } from '../support/process.ts';
@@ -16,6 +18,9 @@ let folder: string;
 let file: string;
 /** An authorised payment, which is captured after the restore. */
 let transId: string;
+/** A card in the vault. */
+let cardId: string;
+const CARD_NUMBER = '4111111111111111';
 
 const inDatabase = (url: string, ...words: string[]) =>
   turnpike({ DATABASE_URL: url, TURNPIKE_MASTER_KEY: masterKey }, words);
@@ -28,6 +33,9 @@ beforeAll(async () => {
   await shop.sale({ order_description: 'Tab\there, back\\slash, Čaj' });
   await shop.sale({ identifier: 'decline@example.com' });
   transId = (await shop.sale({ auth: 'Y' })).body.trans_id;
+  const card = { number: new Secret(CARD_NUMBER), month: '01', year: '2038', holder: 'Ada Byron' };
+  const { mid } = shop.merchant;
+  cardId = (await keepCard(shop.gateway, { mid, paymentId: transId }, card, true)).id;
 });
 afterAll(async () => {
   await clearAway();
@@ -74,7 +82,9 @@ describe('a backup', () => {
     expect(messages).toContain('The master key is not in the backup.');
     expect(gunzipSync(await fs.readFile(file)).includes(Buffer.from(masterKey, 'base64'))).toBe(false);
     expect(gunzipSync(await fs.readFile(file)).includes(masterKey)).toBe(false);
-    expect(gunzipSync(await fs.readFile(file)).includes(shop.merchant.password)).toBe(false);
+    for (const secret of [shop.merchant.password, CARD_NUMBER]) {
+      expect(gunzipSync(await fs.readFile(file)).includes(secret)).toBe(false);
+    }
     const again = await inDatabase(original(), 'backup', file);
     expect([again.code, again.messages]).toEqual([1, expect.stringMatching(/exists already/)]);
     expect(await fs.readdir(folder)).toEqual(['turnpike.backup']);
@@ -142,6 +152,9 @@ describe('a backup', () => {
     }
     const verified = await inDatabase(url, 'verify', '--json');
     expect(verified.json()).toMatchObject({ ok: true, payments: 3 });
+
+    const restored = await shop.anotherGateway(connection);
+    expect((await openCard(restored, shop.merchant.mid, cardId))?.number.reveal()).toBe(CARD_NUMBER);
 
     const variables = { DATABASE_URL: url, DATA_DIR: await newDataDir(), TURNPIKE_MASTER_KEY: masterKey };
     const gateway = await startGateway({ ...variables, ...NO_SIMULATOR });

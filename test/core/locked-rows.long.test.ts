@@ -51,3 +51,15 @@ test('refuses an operation on a row that stays locked with 503, and a repeat suc
   await session.query('rollback');
   expect(await capture(locked)).toMatchObject({ status: 200, body: { status: 'SETTLED' } });
 });
+
+test('the sandbox clock advances by exactly what was asked, while a locked row is due', async () => {
+  const locked = await authorise();
+  await shop.rows(`update payments set due_at = now() - interval '1 minute' where payment_id = '${locked}'`);
+  await lock(locked);
+  const offsets: number[] = [];
+  for (const advance_seconds of [0, 0.002, 0]) {
+    offsets.push((await shop.admin('POST', '/clock', { advance_seconds })).body.offset_seconds);
+  }
+  expect(offsets).toEqual([0, 0.002, 0.002]);
+  await session.query('rollback');
+});

@@ -1,8 +1,9 @@
 /** Alters a request at its fields, types, sizes, encodings, method, headers and bytes, and writes its bytes. */
 
 import type { Random } from '../support/chance.ts';
-import type { Draft, Json } from './drafts.ts';
+import type { Draft } from './model.ts';
 import { altered, alteredBytes, below, ODD, pick } from './random.ts';
+import type { Json } from './samples.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'];
 const TYPES = [
@@ -67,14 +68,16 @@ function alterBody(random: Random, draft: Draft): void {
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function bodyBytes(random: Random, { body, isForm }: Draft): { bytes: Buffer; type: string } {
+function bodyBytes(random: Random, { body, isForm, file }: Draft): { bytes: Buffer; type: string } {
+  const isMultipart = random() < (file ? 0.95 : 0.1);
   if (body === undefined) return { bytes: Buffer.alloc(0), type: '' };
   if (!isForm || !isObject(body)) return { bytes: Buffer.from(JSON.stringify(body) ?? ''), type: 'application/json' };
   const fields = Object.entries(body as Json).map(([name, value]): [string, string] => [name, text(value)]);
-  if (random() < 0.1) {
-    const parts = fields.map(
-      ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-    );
+  if (isMultipart) {
+    const part = (head: string, value: string): string =>
+      `--b\r\ncontent-disposition: form-data; ${head}\r\n\r\n${value}\r\n`;
+    const parts = fields.map(([name, value]) => part(`name="${name}"`, value));
+    if (file) parts.push(part(`name="${file.field}"; filename="${file.name}"`, file.content));
     return { bytes: Buffer.from(`${parts.join('')}--b--\r\n`), type: 'multipart/form-data; boundary=b' };
   }
   return { bytes: Buffer.from(new URLSearchParams(fields).toString()), type: 'application/x-www-form-urlencoded' };
@@ -90,7 +93,8 @@ function signWell(draft: Draft): void {
 }
 
 /** Makes up to four changes and writes the request. */
-export function writeAltered(random: Random, draft: Draft): WrittenRequest {
+export function writeAltered(streams: Record<'changes' | 'frame', Random>, draft: Draft): WrittenRequest {
+  const random = streams.changes;
   const changes = new Set(Array.from({ length: below(random, 4) }, () => below(random, 12)));
   // Most changes are at the fields, with a signature that fits.
   if (changes.has(0) || changes.has(1) || changes.has(2)) alterBody(random, draft);
@@ -110,7 +114,7 @@ export function writeAltered(random: Random, draft: Draft): WrittenRequest {
   if (changes.has(9)) type = pick(random, TYPES);
   if (changes.has(10)) body = alteredBytes(random, body);
   if (changes.has(11) && random() < 0.1) body = Buffer.concat([body, Buffer.alloc(pick(random, LARGE), 'x')]);
-  return frame(random, draft, body, type, `${draft.method} ${draft.path}` === route);
+  return frame(streams.frame, draft, body, type, `${draft.method} ${draft.path}` === route);
 }
 
 function frame(random: Random, draft: Draft, body: Buffer, type: string, isRouted: boolean): WrittenRequest {

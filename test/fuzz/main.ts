@@ -101,18 +101,20 @@ async function sendRequests(count: number, seed: number, from: number): Promise<
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isStopped = true));
   console.log(`${count} altered requests from number ${from}, seed ${seed}`);
   const { position, failures, memory } = await runRequests({
-    ...{ count, seed, from },
+    ...{ count, seed, from, gateways: Math.max(1, Math.floor(availableParallelism() / 2)) },
     isStopped: () => isStopped,
     onProgress(done, statuses) {
       counts = [...statuses].toSorted(([a], [b]) => a - b);
       show(done);
     },
+    onFailure: (number, error) =>
+      console.error(`\n${error}\nThe same request again: ${command('requests', 1, seed, number)}\n`),
   });
-  const megabytes = [memory.before, memory.after].map((bytes) => Math.round(bytes / 2 ** 20));
-  console.log(`Memory of the gateway: ${megabytes[0]} MB before, ${megabytes[1]} MB after.`);
-  for (const { number, error } of failures) {
-    console.error(`\n${error}\nThe same request again: ${command('requests', 1, seed, number)}`);
+  const megabytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MB`;
+  for (const { before, after } of memory) {
+    console.log(`Memory in use of a gateway: ${megabytes(before)} before, ${megabytes(after)} after.`);
   }
+  for (const { number, times } of failures) console.error(`Failed as number ${number} did: ${times} times.`);
   if (position < from + count) {
     console.log(`To go on: ${command('requests', from + count - position, seed, position)}`);
   }

@@ -4,6 +4,16 @@ import { type Random, seeded } from '../support/chance.ts';
 /** The random numbers of one token or request: they do not depend on those before it. */
 export const seededAt = (seed: number, number: number): Random => seeded(seed ^ Math.imul(number + 1, 0x9e3779b1));
 
+/** The random numbers of the parts of a request: a part that takes more of them than in another run shifts no other. */
+export const streamsAt = (seed: number, number: number): Record<'draft' | 'changes' | 'frame', Random> => ({
+  draft: seededAt(seed, number),
+  changes: seededAt(seed ^ 0x5bd1e995, number),
+  frame: seededAt(seed ^ 0x27d4eb2f, number),
+});
+
+/** Random numbers for one value: however many it takes, the others stay the same. */
+export const fork = (random: Random): Random => seeded(Math.floor(random() * 2 ** 32));
+
 export const below = (random: Random, most: number): number => Math.floor(random() * most);
 export const pick = <Item>(random: Random, items: readonly Item[]): Item => items[below(random, items.length)] as Item;
 

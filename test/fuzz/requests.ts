@@ -2,10 +2,12 @@
 import { connect } from 'node:net';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { found, hasCode } from '../support/canaries.ts';
-import type { Random } from '../support/chance.ts';
 import { type WrittenRequest, writeAltered } from './alter.ts';
-import { DOCUMENT, type Draft, draftOf, type Json, poolOf } from './drafts.ts';
-import type { World } from './world.ts';
+import { draftOf } from './drafts.ts';
+import { learnJson, learnPage } from './learn.ts';
+import type { Draft, World } from './model.ts';
+import { streamsAt } from './random.ts';
+import { DOCUMENT, type Json } from './samples.ts';
 
 interface Response {
   status: number;
@@ -13,16 +15,22 @@ interface Response {
   text: string;
 }
 
-/** A request whose response is wrong. */
-export class WrongResponse extends Error {}
+/** A request whose response is wrong; failures of one kind are reported once. */
+export class WrongResponse extends Error {
+  readonly kind: string;
+
+  constructor(message: string, kind = message) {
+    super(message);
+    this.kind = kind;
+  }
+}
 
 const ANSWER_MS = 60_000;
 /** How long a request that the server cannot finish reading is left waiting. */
 const UNFRAMED_MS = 250;
-const KEPT = 60;
 
 /** The response, or undefined if the connection was closed without one. */
-function exchange({ host, port }: World, bytes: Buffer, isFramed: boolean): Promise<Response | undefined> {
+function exchange(host: string, port: number, bytes: Buffer, isFramed: boolean): Promise<Response | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, host);
     const parts: Buffer[] = [];
@@ -102,72 +110,105 @@ function validatorOf(route: string, method: string, status: number): ValidateFun
 
 const isError = ajv.compile({ $ref: 'document#/components/schemas/Error' });
 
-/** Whether payers see the responses, which are pages then. */
-const isForPayers = (route: string): boolean => /^\/(pay|return|3ds)\//.test(route);
+/** Whether a route answers programs, with JSON; the others show pages. */
+const isApi = (path: string): boolean =>
+  /^\/(post|api|admin\/api|sandbox\/api|inbound|health|metrics|openapi)\b/.test(path);
+
+const INTERNALS =
+  /\bat \S+ \(?(file|node):|node_modules|\bSQLSTATE\b|violates [\w-]+ constraint|(syntax error at or near|relation|column) "/;
+
+/** Long lines that were searched: styles, scripts and the docs are the same in most responses. */
+const searched = new Set<string>();
+const LONG_LINE = 200;
+const SEARCHED_MOST = 20_000;
+
+function unsearched(text: string): string {
+  if (searched.size > SEARCHED_MOST) searched.clear();
+  const isNew = (line: string): boolean => line.length < LONG_LINE || !searched.has(line);
+  const lines = text.split('\n').filter(isNew);
+  for (const line of lines) if (line.length >= LONG_LINE) searched.add(line);
+  return lines.join('\n');
+}
+
+function searchForSecrets(draft: Draft, world: World, { headers, text }: Response): string | undefined {
+  const whole = `${JSON.stringify([...headers])}\n${unsearched(text)}`;
+  if (found(whole).length > 0 || hasCode(whole)) return 'A card number or security code is in the response.';
+  if (world.secrets.some((secret) => whole.includes(secret))) return 'A secret is in the response.';
+  const isDocs = draft.route.path.startsWith('/docs') || draft.route.path === '/openapi.json';
+  if ((!isDocs && INTERNALS.test(whole)) || world.folders.some((folder) => whole.includes(folder))) {
+    return 'Internals are in the response.';
+  }
+  return undefined;
+}
 
 function judge(draft: Draft, written: WrittenRequest, world: World, response: Response): void {
   const { method, isFramed, isRouted } = written;
   const { status, headers, text } = response;
   const demand = (isMet: boolean, sentence: string): void => {
-    if (!isMet) throw new WrongResponse(`${sentence} Status ${status}: ${text.slice(0, 2000)}`);
+    if (isMet) return;
+    const id = headers.get('x-request-id');
+    throw new WrongResponse(
+      `${sentence} Status ${status}, request ${id}: ${text.slice(0, 2000)}`,
+      `${sentence} ${status}`,
+    );
   };
+  if (draft.route.server === 'simulator') {
+    // The simulated provider is out of order when a request has asked for it.
+    demand(status < 500 || text.includes('is out of order'), 'The simulator failed.');
+    return;
+  }
   const isBusy = status === 503 && headers.has('retry-after');
   // The callback inbox answers with the status that a request sets.
-  const isChosen = draft.route === '/sandbox/callbacks/{mid}';
+  const isChosen = draft.route.path === '/sandbox/callbacks/:mid';
   demand(status >= 200 && (status < 500 || isBusy || isChosen), 'The status is wrong.');
-  const whole = `${JSON.stringify([...headers])}${text}`;
-  demand(found(whole).length === 0 && !hasCode(text), 'A card number or security code is in the response.');
-  demand(!world.secrets.some((secret) => whole.includes(secret)), 'A secret is in the response.');
-  demand(!/\bat \S+ \(?(file|node):|node_modules|\bSQLSTATE\b/.test(text), 'Internals are in the response.');
+  const leak = searchForSecrets(draft, world, response);
+  demand(leak === undefined, leak ?? '');
   // Node.js itself answers a request without a host, or with an expectation.
   if (method === 'HEAD' || status === 204 || status === 304 || !isFramed) return;
   const isJson = headers.get('content-type')?.includes('json') === true;
   const body: unknown = isJson ? JSON.parse(text) : undefined;
+  const isPage = headers.get('content-type')?.startsWith('text/html') === true;
   if (status >= 400 && !isChosen) {
-    const isPage = headers.get('content-type')?.startsWith('text/html') === true;
-    const isPayers = isForPayers(draft.route);
-    demand(isJson ? isPayers || isError(body) : isPage && (isPayers || !isRouted), 'The envelope is missing.');
-  } else if (isJson && isRouted && !isChosen) {
-    const isValid = validatorOf(draft.route, method, status);
+    const isOfPages = !isApi(draft.route.path);
+    demand(isJson ? isOfPages || isError(body) : isPage && (isOfPages || !isRouted), 'The envelope is missing.');
+  } else if (isJson && isRouted && !isChosen && draft.documented !== undefined) {
+    const isValid = validatorOf(draft.documented, method, status);
     demand(!isValid || isValid(body), `The response is not as documented: ${ajv.errorsText(isValid?.errors)}.`);
   }
-  if (isJson && status < 400) learn(world, body);
+  if (status >= 400) return;
+  if (isJson) learnJson(world, body);
+  else if (isPage && isRouted) learnPage(world, text, draft.path);
 }
 
-const LEARNED =
-  /^(payment_id|trans_id|schedule_id|recurring_token|card_token|connection_id|reconciliation_id|id|token_id)$/;
-
-/** Keeps the ids of a response for later requests. */
-function learn({ known }: World, body: unknown): void {
-  if (typeof body !== 'object' || body === null) return;
-  for (const [name, value] of Object.entries(body)) {
-    if (typeof value === 'object') learn({ known } as World, value);
-    if (typeof value !== 'string') continue;
-    const link = name === 'redirect_url' ? /\/(?:pay|3ds|return)\/([^/?]+)/.exec(value)?.[1] : undefined;
-    if (link) keep(known, 'link', link);
-    else if (LEARNED.test(name)) keep(known, poolOf(name), value);
-  }
-}
-
-function keep(known: World['known'], name: string, value: string): void {
-  const pool = known.get(name) ?? [];
-  known.set(name, pool);
-  if (!pool.includes(value)) pool.push(value);
-  if (pool.length > KEPT) pool.shift();
+/** An operator who was signed out, or has to prove who it is again, is replaced. */
+async function renewSession(draft: Draft, world: World, { status, headers }: Response): Promise<void> {
+  const cookie = draft.headers.find(([name]) => name === 'cookie')?.[1].split('=')[1];
+  const isOver = status === 303 && /^\/admin\/(sign-in|confirm)/.test(headers.get('location') ?? '');
+  if (!isOver || cookie === undefined) return;
+  for (const [role, session] of world.sessions) if (session.cookie === cookie) await world.renew(role);
 }
 
 /** Sends one altered request; returns the status of the response, or 0 if there was none. */
-export async function fuzzRequest(random: Random, world: World): Promise<number> {
-  const draft = draftOf(random, world);
-  const written = writeAltered(random, draft);
+export async function fuzzRequest(seed: number, number: number, world: World): Promise<number> {
+  const streams = streamsAt(seed, number);
+  const draft = draftOf(streams.draft, world);
+  const written = writeAltered(streams, draft);
   const { bytes, isFramed } = written;
-  const shown = (): string => `${bytes.subarray(0, 3000).toString('latin1')}\n(${bytes.length} bytes, ${draft.route})`;
+  const shown = (): string =>
+    `${bytes.subarray(0, 3000).toString('latin1')}\n(${bytes.length} bytes, ${draft.route.key})`;
   try {
-    const response = await exchange(world, bytes, isFramed);
-    if (!response && isFramed) throw new WrongResponse('The connection was closed without a response.');
-    if (response) judge(draft, written, world, response);
+    const isOurs = draft.route.server === 'gateway';
+    const port = isOurs ? world.port : world.simulator.port;
+    const response = await exchange(world.host, port, bytes, isFramed);
+    // The simulated provider does not answer when a request has asked for it.
+    if (!response && isFramed && isOurs) throw new WrongResponse('The connection was closed without a response.');
+    if (response) {
+      judge(draft, written, world, response);
+      await renewSession(draft, world, response);
+    }
     return response?.status ?? 0;
   } catch (error) {
-    throw new WrongResponse(`${error instanceof Error ? error.message : error}\n\n${shown()}`);
+    const { message, kind = message } = error as WrongResponse;
+    throw new WrongResponse(`${message}\n\n${shown()}`, `${kind} ${draft.route.key}`);
   }
 }

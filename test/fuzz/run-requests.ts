@@ -1,18 +1,23 @@
-/** A run of altered requests: several at a time, until the count is reached or a response is wrong. */
+/** A run of altered requests: several at a time, to several gateways, until the count is reached or too much is wrong. */
 import { open } from 'node:fs/promises';
 import { found, hasCode } from '../support/canaries.ts';
-import { seededAt } from './random.ts';
-import { fuzzRequest } from './requests.ts';
-import { createWorld, type World } from './world.ts';
+import type { World } from './model.ts';
+import { fuzzRequest, WrongResponse } from './requests.ts';
+import { createWorld } from './world.ts';
 
-const LANES = 12;
+/** Requests at a time to each gateway; some wait for a server that waits for more of the request. */
+const LANES = 16;
 
 export interface RequestRun {
   count: number;
   seed: number;
   from: number;
+  /** Each has its own database, provider and accounts. */
+  gateways?: number;
   /** After each request: how many are done, and how many responses had each status. */
   onProgress?: (done: number, statuses: ReadonlyMap<number, number>) => void;
+  /** At the first failure of each kind. */
+  onFailure?: (number: number, error: string) => void;
   /** Whether to stop early. */
   isStopped?: () => boolean;
 }
@@ -21,56 +26,72 @@ export interface RequestReport {
   /** Every request before this number was sent. */
   position: number;
   statuses: Map<number, number>;
-  /** The first failures, with the number of the request. */
-  failures: { number: number; error: string }[];
-  memory: { before: number; after: number };
+  /** The first failure of each kind, with the number of the request, and how often the kind happened. */
+  failures: { number: number; error: string; times: number }[];
+  /** The memory in use of each gateway process, after a garbage collection. */
+  memory: { before: number; after: number }[];
 }
 
-const MOST_FAILURES = 5;
+/** The run stops after so many kinds of failures, or failures altogether. */
+const MOST_KINDS = 5;
+const MOST_FAILURES = 500;
 
 export async function runRequests(run: RequestRun): Promise<RequestReport> {
-  const { count, seed, from, onProgress, isStopped = () => false } = run;
-  const world = await createWorld();
+  const { count, seed, from, gateways = 1, onProgress, onFailure, isStopped = () => false } = run;
+  const worlds: World[] = [];
   const statuses = new Map<number, number>();
-  const failures: RequestReport['failures'] = [];
+  const failures = new Map<string, RequestReport['failures'][number]>();
   const inFlight = new Set<number>();
-  let next = from;
-  let done = 0;
-  try {
-    const before = world.memory();
-    const lane = async (): Promise<void> => {
-      while (next < from + count && failures.length < MOST_FAILURES && !isStopped()) {
-        const number = next++;
-        inFlight.add(number);
-        try {
-          const status = await fuzzRequest(seededAt(seed, number), world);
-          statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        } catch (error) {
-          failures.push({ number, error: error instanceof Error ? error.message : String(error) });
-        }
-        inFlight.delete(number);
-        onProgress?.(++done, statuses);
+  let [next, done, failed] = [from, 0, 0];
+  const fail = (number: number, error: string, kind = error): void => {
+    if (!failures.has(kind)) onFailure?.(number, error);
+    const first = failures.get(kind) ?? { number, error, times: 0 };
+    failures.set(kind, { ...first, times: first.times + 1 });
+    failed++;
+  };
+  const isOver = (): boolean =>
+    next >= from + count || failures.size >= MOST_KINDS || failed >= MOST_FAILURES || isStopped();
+  const lane = async (world: World): Promise<void> => {
+    while (!isOver()) {
+      const number = next++;
+      inFlight.add(number);
+      try {
+        const status = await fuzzRequest(seed, number, world);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      } catch (error) {
+        fail(number, String(error), error instanceof WrongResponse ? error.kind : undefined);
       }
-    };
-    const position = (): number => Math.min(next, ...inFlight);
-    await Promise.all(Array.from({ length: LANES }, lane));
-    const after = world.memory();
-    for (const crash of world.gateway.crashes) failures.push({ number: position(), error: crash });
-    if (world.gateway.starts > 1) failures.push({ number: position(), error: 'The gateway process ended.' });
-    for (const error of await leaks(world)) failures.push({ number: position(), error });
-    return { position: position(), statuses, failures, memory: { before, after } };
+      inFlight.delete(number);
+      onProgress?.(++done, statuses);
+    }
+  };
+  const position = (): number => Math.min(next, ...inFlight);
+  try {
+    for (let started = 0; started < gateways; started++) worlds.push(await createWorld());
+    const before = await Promise.all(worlds.map((world) => world.memory()));
+    await Promise.all(worlds.flatMap((world) => Array.from({ length: LANES }, () => lane(world))));
+    const after = await Promise.all(worlds.map((world) => world.memory()));
+    for (const world of worlds) {
+      for (const crash of world.gateway.crashes) fail(position(), crash);
+      if (world.gateway.starts > 1) fail(position(), 'The gateway process ended.');
+      for (const error of await leaks(world)) fail(position(), error);
+    }
+    const memory = before.map((bytes, at) => ({ before: bytes, after: after[at] as number }));
+    return { position: position(), statuses, failures: [...failures.values()], memory };
   } finally {
-    await world.close();
+    await Promise.all(worlds.map((world) => world.close()));
   }
 }
 
-/** The lines of the log that contain a secret; they are shown without digits. */
+/** The lines of the log that contain a secret, shown without digits, and the errors that it has. */
 async function leaks({ logFile, secrets }: World): Promise<string[]> {
-  const wrong: string[] = [];
+  const wrong = new Map<string, string>();
   const file = await open(logFile);
   for await (const line of file.readLines()) {
     const isLeak = found(line).length > 0 || hasCode(line) || secrets.some((secret) => line.includes(secret));
-    if (isLeak && wrong.length < MOST_FAILURES) wrong.push(`A secret is in the log: ${line.replace(/\d/g, '#')}`);
+    if (isLeak) wrong.set('leak', `A secret is in the log: ${line.replace(/\d/g, '#')}`);
+    if (line.includes('"level":"error"'))
+      wrong.set(line.replace(/[\da-f-]{8,}|\d+/g, '#').slice(0, 400), `An error is in the log: ${line}`);
   }
-  return wrong;
+  return [...wrong.values()].slice(0, MOST_KINDS);
 }

@@ -1,40 +1,24 @@
-/** What altered requests are sent to: a gateway process with its database and provider, and the ids that it returned. */
+/** What altered requests are sent to: a gateway process with its database and provider, and what it has shown so far. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createLog } from '../../src/lib/log.ts';
+import { ROLES, type Role } from '../../src/rules/roles.ts';
+import { openGateway } from '../../src/server/gateway.ts';
 import { startEmbedded } from '../../src/store/embedded.ts';
-import { type Program, startProgram } from '../chaos/program.ts';
+import { startProgram } from '../chaos/program.ts';
 import { freePort } from '../support/free-port.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { COOKIE, signedIn } from '../support/operators.ts';
+import { weighted } from './drafts.ts';
+import { learnPage, matcherOf } from './learn.ts';
+import type { Account, Route, World } from './model.ts';
+import { routesOf } from './routes.ts';
+import { PLANTED } from './samples.ts';
 
-export interface Account {
-  mid: string;
-  client_key: string;
-  merchant_key: string;
-  password: string;
-}
-
-export interface World {
-  host: string;
-  port: number;
-  adminToken: string;
-  notificationSecret: string;
-  /** Takes the payments. */
-  account: Account;
-  /** The one whose settings the requests change. */
-  other: Account;
-  /** Values of responses by the name of their field; the newest are kept. */
-  known: Map<string, string[]>;
-  /** Texts that no response and no log line may contain. */
-  secrets: readonly string[];
-  gateway: Program;
-  logFile: string;
-  /** The memory of the gateway process in bytes; 0 where it cannot be read. */
-  memory(): number;
-  close(): Promise<void>;
-}
+const FLAGS = ['--max-semi-space-size=32', '--expose-gc', '--import', join(import.meta.dirname, 'collect.ts')];
 
 export async function createWorld(): Promise<World> {
   const folder = await fs.realpath(await fs.mkdtemp(join(tmpdir(), 'turnpike-fuzz-')));
@@ -43,74 +27,96 @@ export async function createWorld(): Promise<World> {
   const [port, simulatorPort] = await Promise.all([freePort(), freePort()]);
   const secret = (): string => randomBytes(32).toString('base64');
   const [key, notificationSecret, adminToken, masterKey] = [secret(), secret(), secret(), secret()];
-  const simulator = startProgram(
-    'simulator',
-    'simulator/main.ts',
-    () => ({
-      SIMULATOR_PORT: String(simulatorPort),
-      SIMULATOR_KEY: key,
-      SIMULATOR_NOTIFICATION_SECRET: notificationSecret,
-    }),
-    folder,
-  );
+  const access = { SIMULATOR_KEY: key, SIMULATOR_NOTIFICATION_SECRET: notificationSecret };
+  const simulatorVariables = () => ({ SIMULATOR_PORT: String(simulatorPort), ...access });
+  const simulator = startProgram('simulator', 'simulator/main.ts', simulatorVariables, folder);
   const { host, user, database: name } = database.connection;
-  const gateway = startProgram(
-    'gateway',
-    'src/cli/main.ts',
-    () => ({
-      PORT: String(port),
-      DATA_DIR: join(folder, 'data'),
-      DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}`,
-      TURNPIKE_MASTER_KEY: masterKey,
-      TURNPIKE_ADMIN_TOKEN: adminToken,
-      TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${simulatorPort}`,
-      TURNPIKE_PROVIDER_KEY: key,
-      TURNPIKE_PROVIDER_NOTIFICATION_SECRET: notificationSecret,
-      LOG_LEVEL: 'debug',
-    }),
-    folder,
-  );
+  const variables = () => ({
+    PORT: String(port),
+    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}`,
+    TURNPIKE_MASTER_KEY: masterKey,
+    TURNPIKE_ADMIN_TOKEN: adminToken,
+    TURNPIKE_PROVIDER_URL: `http://127.0.0.1:${simulatorPort}`,
+    TURNPIKE_PROVIDER_KEY: key,
+    TURNPIKE_PROVIDER_NOTIFICATION_SECRET: notificationSecret,
+    LOG_LEVEL: 'debug',
+  });
+  const gateway = startProgram('gateway', 'src/cli/main.ts', variables, folder, { flags: FLAGS });
   const url = `http://127.0.0.1:${port}`;
   await untilReady(url);
-  const newAccount = async (): Promise<Account> => {
-    const response = await fetch(`${url}/admin/api/accounts`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Fuzz', requests_per_second: 0, account_uuid: crypto.randomUUID() }),
-    });
-    return (await response.json()) as Account;
+
+  const call = async <Answer>(path: string, body: object): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+    const response = await fetch(`${url}/admin/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return (await response.json()) as Answer;
   };
+  const newAccount = () =>
+    call<Account>('/accounts', { name: 'Fuzz', requests_per_second: 0, account_uuid: crypto.randomUUID() });
   const [account, other] = [await newAccount(), await newAccount()];
-  return {
+  const midsOf = (role: Role): string[] | null => (role === 'merchant' ? [account.mid, other.mid] : null);
+  const issued = await Promise.all(
+    ROLES.map((role) => call<{ token_id: string; token: string }>('/tokens', { name: role, role, mids: midsOf(role) })),
+  );
+  const tokens = issued.map(({ token }) => token);
+
+  // A gateway of our own over the same database, which takes no requests: it signs operators in.
+  const environment = 'sandbox' as const;
+  const log = createLog('silent', { write: () => undefined });
+  const side = await openGateway({ connection: database.connection, environment, masterKey, log });
+  const routes = await routesOf(side.gateway);
+  const world: World = {
     host: '127.0.0.1',
     port,
-    adminToken,
+    simulator: { port: simulatorPort, key },
+    routes: weighted(routes),
+    routeOf: matcherOf(routes),
+    tokens: [adminToken, adminToken, adminToken, ...tokens],
+    sessions: new Map(),
+    async renew(role) {
+      const { cookie, get } = await signedIn({ gateway: side.gateway, url } as TestGateway, role, midsOf(role));
+      const formToken = /name="form_token" value="([^"]+)"/.exec((await get('/admin/payments')).text)?.[1] ?? '';
+      world.sessions.set(role, { cookie, formToken });
+      world.secrets.push(cookie);
+    },
     notificationSecret,
     account,
     other,
+    untouched: new Set([account.mid, ...issued.map(({ token_id }) => token_id)]),
     known: new Map([['mid', [other.mid]]]),
-    secrets: [adminToken, account.password, key, notificationSecret, masterKey],
+    forms: new Map(),
+    secrets: [adminToken, account.password, key, notificationSecret, masterKey, PLANTED, ...tokens],
+    folders: [folder, join(import.meta.dirname, '../..')],
     gateway,
     logFile: join(folder, 'gateway.log'),
-    memory: () => residentBytes(gateway.pid),
+    memory: async () => Number(await gateway.ask('memory')),
     async close() {
+      await side.close();
       await Promise.all([gateway.close(), simulator.close()]);
       await database.stop();
       await fs.rm(folder, { recursive: true, force: true });
     },
   };
+  for (const role of ROLES) await world.renew(role);
+  await readPages(url, world, routes);
+  return world;
 }
 
-function residentBytes(pid: number | undefined): number {
-  try {
-    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
-  } catch {
-    return 0;
+/** Reads the pages that have no parameters, as an owner, so that links and forms are known from the first request on. */
+async function readPages(url: string, world: World, routes: readonly Route[]): Promise<void> {
+  const headers = { cookie: `${COOKIE}=${world.sessions.get('owner')?.cookie}` };
+  const isPage = ({ server, method, path }: Route): boolean =>
+    server === 'gateway' &&
+    method === 'GET' &&
+    !/[:*]|\.(csv|json)$|^\/(admin\/api|sandbox\/api|health|metrics)/.test(path);
+  for (const { path } of routes.filter(isPage)) {
+    const response = await fetch(url + path, { headers, redirect: 'manual' });
+    learnPage(world, await response.text(), path);
   }
 }
 
 async function untilReady(url: string): Promise<void> {
-  for (let left = 300; ; left--) {
+  for (let left = 1500; ; left--) {
     const isReady = await fetch(`${url}/health/ready`).then(
       ({ ok }) => ok,
       () => false,

@@ -84,7 +84,7 @@ export async function measureMigrations({ folder, oldRoot, newRoot, say }: Large
     TURNPIKE_PROVIDER_NOTIFICATION_SECRET: Buffer.alloc(32, 7).toString('base64'),
     LOG_LEVEL: 'warn',
   };
-  const old = startProgram('old', 'src/cli/main.ts', () => variables, folder, oldRoot);
+  const old = startProgram('old', 'src/cli/main.ts', () => variables, folder, { root: oldRoot });
   const client = new pg.Client(database.connection);
   try {
     await untilReady({ url }, 300);

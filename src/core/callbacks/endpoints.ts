@@ -15,10 +15,14 @@ import {
 
 /** A queued callback this old is left to its lease: another process may claim it soon. */
 export const MAX_QUEUED_MS = LIMITS.leaseMs / 3;
+/** A failing endpoint is forgotten after this time without an attempt: its merchant may have another address by now. */
+export const MAX_IDLE_MS = LIMITS.dayMs;
 
 export interface Endpoint extends EndpointKey {
   window: number;
   inFlight: number;
+  /** When the last attempt ended. */
+  landedAt: number;
   /** Claimed and not sent yet. */
   queue: { row: CallbackRow; claimedAt: number }[];
 }
@@ -42,7 +46,7 @@ export interface Endpoints {
   startNext(endpoint: Endpoint): Flight | undefined;
   /** Empties the queues of all endpoints, or of one group, and returns the callbacks that were in them. */
   unqueue(group?: EndpointGroup): CallbackRow[];
-  /** Drops healthy endpoints without claimed callbacks; failing ones are kept, so that they stay in their group. */
+  /** Drops endpoints without claimed callbacks; failing ones are kept for a while, so that they stay in their group. */
   forgetIdle(): void;
 }
 
@@ -59,7 +63,8 @@ export function createEndpoints(now = (): number => performance.now()): Endpoint
   function endpointOf(row: CallbackRow): Endpoint {
     const key = endpointKey(row);
     const { mid, endpoint, retryIndex } = row;
-    const found = known.get(key) ?? { mid, endpoint, window: firstWindow(retryIndex), inFlight: 0, queue: [] };
+    const window = firstWindow(retryIndex);
+    const found = known.get(key) ?? { mid, endpoint, window, inFlight: 0, landedAt: now(), queue: [] };
     known.set(key, found);
     return found;
   }
@@ -75,6 +80,7 @@ export function createEndpoints(now = (): number => performance.now()): Endpoint
         endpoint.inFlight--;
         inFlight[group]--;
         endpoint.window = nextWindow(endpoint.window, isDelivered);
+        endpoint.landedAt = now();
       },
     };
   }
@@ -115,7 +121,8 @@ export function createEndpoints(now = (): number => performance.now()): Endpoint
     },
     forgetIdle() {
       for (const [key, endpoint] of known) {
-        if (groupOf(endpoint.window) === 'healthy' && claimedFor(endpoint) === 0) known.delete(key);
+        const isKept = groupOf(endpoint.window) === 'failing' && now() - endpoint.landedAt < MAX_IDLE_MS;
+        if (!isKept && claimedFor(endpoint) === 0) known.delete(key);
       }
     },
   };

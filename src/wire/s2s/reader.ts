@@ -29,7 +29,7 @@ export interface ReaderOptions {
 
 type Done = (error: Error | null, body?: Buffer | LargeBody) => void;
 
-/** A refused body is not read to its end: the stream stays paused, and the connection closes after the response. */
+/** A refused body is not read to its end: the rest is discarded, and the connection closes after the response. */
 export function createBodyReader(options: ReaderOptions) {
   return (request: { headers: IncomingMessage['headers'] }, stream: IncomingMessage, done: Done): void => {
     const declared = Number(request.headers['content-length'] ?? Number.NaN);

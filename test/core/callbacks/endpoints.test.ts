@@ -6,6 +6,7 @@ import {
   type Endpoints,
   endpointKey,
   type Flight,
+  MAX_IDLE_MS,
   MAX_QUEUED_MS,
 } from '../../../src/core/callbacks/endpoints.ts';
 import type { CallbackRow } from '../../../src/store/callbacks.ts';
@@ -109,4 +110,17 @@ test('idle healthy endpoints are forgotten; failing ones and those in use are ke
   for (const { land } of startAll(endpoints, 'idle')) land(true);
   endpoints.forgetIdle();
   expect([...endpoints.all()].map(({ endpoint }) => endpoint)).toEqual(['failing', 'busy']);
+});
+
+test('a failing endpoint without an attempt for a long time is forgotten', () => {
+  let now = 1000;
+  const endpoints = createEndpoints(() => now);
+  fail(endpoints, 'former address');
+  now += MAX_IDLE_MS - 1;
+  fail(endpoints, 'failing');
+  endpoints.forgetIdle();
+  expect([...endpoints.all()]).toHaveLength(2);
+  now += 1;
+  endpoints.forgetIdle();
+  expect([...endpoints.all()].map(({ endpoint }) => endpoint)).toEqual(['failing']);
 });
