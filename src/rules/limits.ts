@@ -129,6 +129,11 @@ export const LIMITS = {
   leaseMs: 30 * SECOND,
   /** How often the work loop checks for due work. */
   workPauseMs: SECOND,
+  /** How often it reads all due rows, by how much it overlaps with the last check otherwise, and for how many such readings
+   * a connector without due rows is remembered. */
+  dueSweepMs: MINUTE,
+  dueOverlapMs: 10 * SECOND,
+  dueSweepsMissed: 10,
 
   /** The default and the maximum lifetime of a Checkout session. */
   sessionMinutes: 60,

@@ -107,7 +107,8 @@ const HOT: [string, () => Promise<unknown>][] = [
   ['a search for due callbacks', () => callbacks.findDue(Date.now(), SWEEP_START)],
   [
     'a claim of due callbacks',
-    () => callbacks.claimDue(Date.now(), [{ mid: accountId(0), endpoint: '', lookahead: 0, room: 16 }], 64),
+    () =>
+      callbacks.claimDue(Date.now(), [{ mid: accountId(0), endpoint: '', lookahead: 0, since: null, room: 16 }], 64),
   ],
   [
     'the outcome of a callback',

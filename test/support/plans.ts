@@ -36,6 +36,8 @@ export interface Reading {
 
 /** Records the statements with values that go through a pooled client: of the stores, and of Kysely. */
 function noteQueries(client: pg.PoolClient, statements: Statement[]): void {
+  // A test that ends may drop the database before the connection is closed.
+  client.on('error', () => undefined);
   const query = client.query as (...args: unknown[]) => unknown;
   client.query = ((config: string | { text: string; values?: unknown[] }, values?: unknown, ...rest: unknown[]) => {
     const text = typeof config === 'string' ? config : config.text;
