@@ -36,8 +36,6 @@ export interface Reading {
 
 /** Records the statements with values that go through a pooled client: of the stores, and of Kysely. */
 function noteQueries(client: pg.PoolClient, statements: Statement[]): void {
-  // A test that ends may drop the database before the connection is closed.
-  client.on('error', () => undefined);
   const query = client.query as (...args: unknown[]) => unknown;
   client.query = ((config: string | { text: string; values?: unknown[] }, values?: unknown, ...rest: unknown[]) => {
     const text = typeof config === 'string' ? config : config.text;
@@ -65,6 +63,8 @@ export function recordStatements(database: Database, connection: Connection) {
   const { writes, reads, deliveries } = database;
   const hot = { writes: noted(writes), reads: noted(reads), deliveries: noted(deliveries) };
   pool.on('connect', (client) => noteQueries(client, statements));
+  // A test that ends may drop the database before the connections are closed.
+  pool.on('error', () => undefined);
   return { database: { ...database, query, pool, ...hot }, statements, close: () => query.destroy() };
 }
 

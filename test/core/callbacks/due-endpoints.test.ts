@@ -11,7 +11,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const NOON = Date.UTC(2026, 2, 1, 12) - performance.now();
+/** When the fake clock starts. */
+const NOON = Date.UTC(2026, 2, 1, 12);
 const HALFWAY: SweepPosition = { dueAt: '2026-03-01 00:00:00.123456+00', mid: 'merchant', endpoint: 'b' };
 
 /** A backlog over a store that answers each search with the next of these results, and the positions it was asked for. */
