@@ -4,6 +4,7 @@ import { catchUp } from './catch-up.ts';
 import type { Gateway } from './context.ts';
 import { createDueRows, type DueRows, type DueStore } from './due-rows.ts';
 import { eraseAgedData } from './erasure/retention.ts';
+import { maintainLogPartitions } from './log-partitions.ts';
 import { processDueOperation, processDuePayment } from './payments/due.ts';
 import { processDueNotifications } from './payments/notifications.ts';
 import { forgetExpiredTokens } from './payments/wallet-token.ts';
@@ -101,6 +102,11 @@ const callSweep = atIntervals(LIMITS.apiCallSweepMs, (gateway) => ({
   run: (isStopped) => gateway.callRecorder.sweep(isStopped),
 }));
 
+const logPartitions = atIntervals(LIMITS.partitionsEveryMs, (gateway) => ({
+  name: 'log partitions',
+  run: () => maintainLogPartitions(gateway),
+}));
+
 const retention = atIntervals(LIMITS.retentionEveryMs, (gateway) => ({
   name: 'retention',
   run: (isStopped) => eraseAgedData(gateway, isStopped),
@@ -151,7 +157,7 @@ function start(gateway: Gateway, { name, run }: Job, isStopped: () => boolean): 
 /** Starts the jobs that are not running; a job that is slow or fails does not delay the others. */
 export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep, retention].map(
+  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep, logPartitions, retention].map(
     async (kind) => {
       const idle = (await kind(gateway, false)).filter(({ name }) => !runningJobsOf(gateway).has(name));
       for (const job of idle) start(gateway, job, isStopped).catch(onFault);

@@ -13,6 +13,7 @@ import { readClock } from '../core/clock.ts';
 import { createConnections, forgetConnections } from '../core/connections.ts';
 import type { Gateway } from '../core/context.ts';
 import { checkEnvironment, openFingerprints } from '../core/installation.ts';
+import { addLogPartitions } from '../core/log-partitions.ts';
 import { createMetrics } from '../core/metrics.ts';
 import { receiveForwardedResult } from '../core/payments/challenge.ts';
 import { createConnectorHealth } from '../core/payments/health.ts';
@@ -51,6 +52,7 @@ import { createOperationStore } from '../store/operations.ts';
 import { createOperatorCredentialStore } from '../store/operator-credentials.ts';
 import { createOperatorStore } from '../store/operators.ts';
 import { createOwnCredentialStore } from '../store/own-credentials.ts';
+import { createPartitionStore } from '../store/partitions.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
 import { createReceiptStore } from '../store/receipts.ts';
@@ -75,6 +77,8 @@ export interface GatewayOptions {
   mail?: MailAccess | undefined;
   /** How long data is kept, if not the default. */
   retention?: Partial<Retention> | undefined;
+  /** Where logs are archived before they are dropped; not at all if absent. */
+  archiveFolder?: string | undefined;
   /** A folder with further roots of wallets, and the recipient of the tokens of wallet-b, if not the default. */
   walletRoots?: string | undefined;
   walletBRecipient?: string | undefined;
@@ -133,6 +137,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     erasure: createErasureStore(database),
     agedData: createAgedDataStore(database),
     retention: { ...RETENTION_DEFAULTS, ...options.retention },
+    archiveFolder: options.archiveFolder || undefined,
+    partitions: createPartitionStore(connection),
     isTestCallbackTooFast: createWindowLimit(LIMITS.testCallbacksMost, LIMITS.testCallbackWindowMs),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;
@@ -215,6 +221,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       gateway.wallets = { ...gateway.wallets, roots: withAuthorities(gateway.wallets.roots, authorities) };
     }
     await readClock(gateway);
+    await addLogPartitions(gateway);
     changes = await listenToChanges(
       connection,
       (change) => {
