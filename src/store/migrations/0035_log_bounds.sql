@@ -6,11 +6,16 @@ create function first_id_at(moment timestamptz) returns uuid language sql stable
 $$;
 
 do $$
+declare
+  payments_end uuid = first_id_at((date_trunc('month', now() at time zone 'UTC') + interval '2 months') at time zone 'UTC');
+  calls_end uuid = first_id_at((date_trunc('day', now() at time zone 'UTC') + interval '4 days') at time zone 'UTC');
 begin
-  execute format('alter table callback_attempts add constraint ends_before check (payment_id < %L) not valid',
-    first_id_at((date_trunc('month', now() at time zone 'UTC') + interval '2 months') at time zone 'UTC'));
-  execute format('alter table api_calls add constraint ends_before check (call_id < %L) not valid',
-    first_id_at((date_trunc('day', now() at time zone 'UTC') + interval '4 days') at time zone 'UTC'));
+  -- Rows with ids that do not contain their time stay in the first partition, and so do all others then.
+  if exists (select from callback_attempts where payment_id >= payments_end) then
+    payments_end = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  end if;
+  execute format('alter table callback_attempts add constraint ends_before check (payment_id < %L) not valid', payments_end);
+  execute format('alter table api_calls add constraint ends_before check (call_id < %L) not valid', calls_end);
 end
 $$;
 
