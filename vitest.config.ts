@@ -6,7 +6,7 @@ const UNIT = [
   'test/{lib,pages,rules,support}/**/*.test.ts',
   'test/{docs,layers}.test.ts',
   'test/server/config.test.ts',
-  'test/core/{security-code-cache,return,personal-data}.test.ts',
+  'test/core/{due-rows,security-code-cache,return,personal-data}.test.ts',
   'test/core/callbacks/*.test.ts',
   'test/wire/body-reader.test.ts',
   'test/client/{generated,vectors,transport,servers}.test.ts',

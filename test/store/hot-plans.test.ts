@@ -13,7 +13,7 @@ import { recordStatements, type Statement } from '../support/plans.ts';
 
 /** Enough that even operations, which are few, are cheaper to read by an index than in full. */
 const SIZE = { payments: 20_000, accounts: 50, days: 30 };
-const LARGE = ['payments', 'history', 'operations', 'callbacks', 'callback_attempts'];
+const LARGE = ['payments', 'history', 'operations', 'callbacks', 'callback_attempts_before'];
 const DUE_CONNECTOR = 'due';
 /** Far less than the table of payments has; a claim updates sixteen rows and their entries in all indexes. */
 const PAGES_MOST = 1500;
