@@ -198,7 +198,7 @@ export const KINDS: readonly Kind[] = [
       repeat(
         count,
         async () => {
-          const due = remembered(dueRows, site, () => createDueRows(site.gateway.payments));
+          const due = remembered(dueRows, site, () => createDueRows(site.gateway.payments, site.gateway.clock.now));
           await due.connectors(false);
           const rows = await due.claim(DUE_CONNECTOR, 2 * CLAIMED);
           if (rows.length !== CLAIMED) throw new Error(`Of ${CLAIMED} due payments ${rows.length} were claimed.`);

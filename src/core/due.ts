@@ -32,7 +32,7 @@ function byConnector<Row>(
 ): Kind {
   const rowsOf = new WeakMap<Gateway, DueRows<Row>>();
   return async (gateway, isSweep) => {
-    const rows = rowsOf.get(gateway) ?? createDueRows(storeOf(gateway));
+    const rows = rowsOf.get(gateway) ?? createDueRows(storeOf(gateway), gateway.clock.now);
     rowsOf.set(gateway, rows);
     return (await rows.connectors(isSweep)).map((connector) => ({
       name: `${name} ${connector}`,

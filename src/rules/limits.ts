@@ -132,8 +132,7 @@ export const LIMITS = {
   leaseMs: 30 * SECOND,
   /** How often the work loop checks for due work. */
   workPauseMs: SECOND,
-  /** How often it reads all due rows, by how much it overlaps with the last check otherwise, and for how many such readings
-   * a connector without due rows is remembered. */
+  /** How often it reads all due rows, by how much other checks overlap, and how many times an idle connector is remembered. */
   dueSweepMs: MINUTE,
   dueOverlapMs: 10 * SECOND,
   dueSweepsMissed: 10,

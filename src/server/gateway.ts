@@ -221,7 +221,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       gateway.wallets = { ...gateway.wallets, roots: withAuthorities(gateway.wallets.roots, authorities) };
     }
     await readClock(gateway);
-    await addLogPartitions(gateway);
+    // There are partitions for some days at least, and the work loop tries again.
+    await addLogPartitions(gateway).catch((error) => log.warn({ err: error }, 'partitions of logs could not be added'));
     changes = await listenToChanges(
       connection,
       (change) => {

@@ -11,15 +11,16 @@ afterEach(() => {
 });
 
 /** Due rows of a store that has this many for each claim, and how far back the claims read. */
-function rowsOver(counts: number[], connectors: () => string[] = () => ['a']) {
+function rowsOver(counts: number[], connectors: () => string[] = () => ['a'], now = () => performance.now()) {
   const since: (number | undefined)[] = [];
-  const rows = createDueRows({
+  const store = {
     dueConnectors: async () => connectors(),
-    claimDue: async (_connector, _most, sinceMs) => {
+    claimDue: async (_connector: string, _most: number, sinceMs?: number) => {
       since.push(sinceMs);
       return Array(counts.shift() ?? 0).fill('row');
     },
-  });
+  };
+  const rows = createDueRows(store, now);
   return { rows, since };
 }
 
@@ -47,6 +48,16 @@ test('all rows are read once a minute, and when a sweep is requested', async () 
   await round(true, 1);
   await round(false, 1);
   expect(since.map((ms) => ms === undefined)).toEqual([true, false, true, true, false]);
+});
+
+test.each([LIMITS.dayMs, -LIMITS.dayMs])('all rows are read after the clock was set by %i ms', async (ms) => {
+  let offset = 0;
+  const { rows, since } = rowsOver([], undefined, () => performance.now() + offset);
+  for (offset of [0, 0, ms]) {
+    await rows.connectors(false);
+    await rows.claim('a', 2);
+  }
+  expect(since).toEqual([undefined, LIMITS.dueOverlapMs, undefined]);
 });
 
 test('a claim that began before a sweep does not shorten the one after it', async () => {

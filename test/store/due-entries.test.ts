@@ -78,7 +78,7 @@ test.each([
   ['payments', () => payments],
   ['operations', () => operations],
 ])('after a sweep, due %s are claimed without reading outdated entries', async (table, storeOf) => {
-  const due = createDueRows(storeOf());
+  const due = createDueRows(storeOf(), shop.gateway.clock.now);
   const made = await makeDue(table, '10 minutes');
   expect(await due.connectors(false)).toEqual([CONNECTOR]);
   expect(await due.claim(CONNECTOR, 100)).toHaveLength(made);
@@ -95,7 +95,7 @@ test.each([
   ['payments', () => payments],
   ['operations', () => operations],
 ])('a sweep finds due %s that the claims before it passed over', async (table, storeOf) => {
-  const due = createDueRows(storeOf());
+  const due = createDueRows(storeOf(), shop.gateway.clock.now);
   await due.connectors(true);
   await due.claim(CONNECTOR, 100);
   const made = await makeDue(table, '10 minutes');

@@ -8,6 +8,7 @@ import {
   type SweepPosition,
 } from '../../store/callbacks.ts';
 import type { Gateway } from '../context.ts';
+import { isSweepTime } from '../due-rows.ts';
 import { endpointKey } from './endpoints.ts';
 
 /** A sweep starts at most this often, unless one is requested; it begins where the last one did, or all over again. */
@@ -56,11 +57,11 @@ export function createDueEndpoints(gateway: Pick<Gateway, 'callbacks' | 'clock'>
    * index entries of all callbacks that were delivered since the last vacuum; only some sweeps read these.
    */
   function startSweep(fromStart: boolean): SweepPosition {
-    const now = performance.now();
-    const isOverAll = fromStart || now - allStartedAt >= LIMITS.dueSweepMs;
+    const now = gateway.clock.now();
+    const isOverAll = fromStart || isSweepTime(allStartedAt, now);
     const position = isOverAll
       ? SWEEP_START
-      : { ...SWEEP_START, dueAt: new Date(lately() - (now - startedAt)).toISOString() };
+      : { ...SWEEP_START, dueAt: new Date(Math.min(now, startedAt) - LIMITS.dueOverlapMs).toISOString() };
     startedAt = now;
     if (isOverAll) allStartedAt = now;
     return position;
