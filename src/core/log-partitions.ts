@@ -50,7 +50,7 @@ async function dispose(gateway: PartitionedGateway, tools: PartitionTools, log: 
   const { archiveFolder } = gateway;
   if (log.isArchived && archiveFolder !== undefined) {
     const path = join(archiveFolder, `${name}-${dateOf(gateway.clock.real())}.jsonl.gz`);
-    await writeArchive(path, tools.lines(name));
+    await writeArchive(path, () => tools.lines(name));
     gateway.log.info({ table: log.table, path }, 'old rows were archived');
   }
   gateway.metrics.erased(log.table, await tools.drop(name));
@@ -79,11 +79,15 @@ export const addLogPartitions = (gateway: PartitionedGateway): Promise<void> =>
     for (const log of LOGS) await addAhead(gateway, tools, log);
   });
 
-/** Adds the partitions that are needed soon, and drops old ones. */
-export const maintainLogPartitions = (gateway: PartitionedGateway): Promise<void> =>
-  gateway.partitions.exclusively(async (tools) => {
-    for (const log of LOGS) {
+/** Adds the partitions that are needed soon, and drops old ones; what fails for one log is done for the others. */
+export async function maintainLogPartitions(gateway: PartitionedGateway): Promise<void> {
+  const faults: unknown[] = [];
+  for (const log of LOGS) {
+    const maintained = gateway.partitions.exclusively(async (tools) => {
       await addAhead(gateway, tools, log);
       await dropOld(gateway, tools, log);
-    }
-  });
+    });
+    await maintained.catch((error) => faults.push(error));
+  }
+  if (faults.length > 0) throw faults[0];
+}

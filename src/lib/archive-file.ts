@@ -11,11 +11,12 @@ async function flush(path: string): Promise<void> {
   await file.sync().finally(() => file.close());
 }
 
-export async function writeArchive(path: string, content: Readable): Promise<void> {
+/** `read` is called when the folder is ready. */
+export async function writeArchive(path: string, read: () => Readable): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const incomplete = `${path}.incomplete`;
-  await pipeline(content, createGzip(), createWriteStream(incomplete, { mode: 0o600 }));
+  await pipeline(read(), createGzip(), createWriteStream(incomplete, { mode: 0o600 }));
   await flush(incomplete);
   await rename(incomplete, path);
   // Not every system can flush a folder.

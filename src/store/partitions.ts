@@ -102,11 +102,15 @@ function toolsOf(client: pg.Client): PartitionTools {
       return rows[0] as { isEmpty: boolean; hasRecent: boolean };
     },
     // JSON contains neither of these characters unescaped, so that each line is the text of one object.
-    lines: (name) =>
-      client.query(
+    lines(name) {
+      const rows = client.query(
         copyTo(`copy (select row_to_json(t) from ${quote(name)} t)
           to stdout (format csv, delimiter e'\\x02', quote e'\\x01', encoding 'UTF8')`),
-      ),
+      );
+      // A reader that gave up does not listen any more when the connection is closed.
+      rows.on('error', () => undefined);
+      return rows;
+    },
     async drop(name) {
       const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${quote(name)}`);
       await client.query(`drop table ${quote(name)}`);

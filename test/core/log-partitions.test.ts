@@ -1,5 +1,5 @@
 /** Logs in partitions: they are added ahead of time, and dropped or archived when they are old, while others go on. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -177,6 +177,26 @@ test('a process that was stopped after it detached a partition leaves it to the 
   await maintain(240, { callbackAttempts: 30 }, join(archive, 'after a stop'));
   expect(await readdir(join(archive, 'after a stop'))).toEqual([expect.stringMatching(name)]);
   await shop.rows(attempt(100, 240));
+  expect(await count('callback_attempts')).toBe(1);
+});
+
+test('a folder that cannot be written delays the archive, and nothing else', async () => {
+  await maintain(300, { apiCalls: 31 });
+  await shop.rows(attempt(100));
+  const file = join(archive, 'a file');
+  await writeFile(file, '');
+  await expect(maintain(240, { callbackAttempts: 30, apiCalls: 7 }, join(file, 'folder'))).rejects.toThrow('ENOTDIR');
+  const full = join(archive, 'full');
+  const [{ name }] = (await shop.rows(`select relname as name from pg_class where relkind = 'r' and not relispartition
+    and relname like 'callback_attempts_%'`)) as [{ name: string }];
+  const written = `${name}-${new Date(today + 240 * DAY).toISOString().slice(0, 10)}.jsonl.gz`;
+  await mkdir(join(full, `${written}.incomplete`), { recursive: true });
+  await expect(maintain(240, { callbackAttempts: 30 }, full)).rejects.toThrow('EISDIR');
+  expect((await partitionsOf('api_calls'))[0]?.from, 'old API calls were dropped').not.toBe(null);
+  await shop.rows(attempt(100, 240, 2));
+  const folder = join(archive, 'later');
+  await maintain(240, { callbackAttempts: 30 }, folder);
+  expect(await readdir(folder)).toHaveLength(1);
   expect(await count('callback_attempts')).toBe(1);
 });
 
