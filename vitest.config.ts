@@ -7,7 +7,7 @@ const UNIT = [
   'test/{docs,layers}.test.ts',
   'test/server/config.test.ts',
   'test/store/migration-rules.test.ts',
-  'test/core/{security-code-cache,return,personal-data}.test.ts',
+  'test/core/{due-rows,security-code-cache,return,personal-data}.test.ts',
   'test/core/callbacks/*.test.ts',
   'test/wire/body-reader.test.ts',
   'test/client/{generated,vectors,transport,servers}.test.ts',

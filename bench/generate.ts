@@ -126,7 +126,7 @@ const INDEXES = `
   select i.indexrelid::regclass::text as name,
     case when c.oid is null then 'drop index ' || i.indexrelid::regclass
       else format('alter table %s drop constraint %I', i.indrelid::regclass, c.conname) end as remove,
-    case when c.oid is null then pg_get_indexdef(i.indexrelid)
+    case when c.oid is null then replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
       else format('alter table %s add constraint %I %s', i.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid)) end as build
   from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype in ('p', 'u')
   where i.indrelid in ('payments'::regclass, 'history'::regclass, 'operations'::regclass, 'callbacks'::regclass,

@@ -1,9 +1,11 @@
 /** The requests and the work whose cost must not grow with the database. */
-import { processEverythingDue } from '../src/core/due.ts';
+import { createDueEndpoints, type DueEndpoints } from '../src/core/callbacks/due-endpoints.ts';
+import { drainDueWork, processEverythingDue, startDueWork } from '../src/core/due.ts';
+import { createDueRows, type DueRows } from '../src/core/due-rows.ts';
 import { rollUp } from '../src/core/reports.ts';
 import { wireHash } from '../src/lib/hash.ts';
 import { newSecret } from '../src/lib/id.ts';
-import { SWEEP_START } from '../src/store/callbacks.ts';
+import type { PaymentWithDetails } from '../src/store/payments.ts';
 import type { ActiveMerchant, Site } from './growth-site.ts';
 import { saleForm } from './harness.ts';
 import { type LoadResult, load, request } from './load.ts';
@@ -93,6 +95,16 @@ async function repeat(
 
 const CLAIMED = 16;
 const DUE_CONNECTOR = 'growth';
+
+/** What the work loop of a process remembers between two rounds. */
+const dueRows = new WeakMap<Site, DueRows<PaymentWithDetails>>();
+const dueEndpoints = new WeakMap<Site, DueEndpoints>();
+
+function remembered<Value>(values: WeakMap<Site, Value>, site: Site, create: () => Value): Value {
+  const value = values.get(site) ?? create();
+  values.set(site, value);
+  return value;
+}
 
 /** Takes payments that no other request of this run uses. */
 const takeSales = (site: Site): string[] => {
@@ -186,8 +198,9 @@ export const KINDS: readonly Kind[] = [
       repeat(
         count,
         async () => {
-          await site.gateway.payments.dueConnectors();
-          const rows = await site.gateway.payments.claimDue(DUE_CONNECTOR, CLAIMED);
+          const due = remembered(dueRows, site, () => createDueRows(site.gateway.payments, site.gateway.clock.now));
+          await due.connectors(false);
+          const rows = await due.claim(DUE_CONNECTOR, 2 * CLAIMED);
           if (rows.length !== CLAIMED) throw new Error(`Of ${CLAIMED} due payments ${rows.length} were claimed.`);
         },
         async () => {
@@ -211,10 +224,11 @@ export const KINDS: readonly Kind[] = [
         async () => {
           const { callbacks, clock } = site.gateway;
           const now = clock.now();
-          const { found } = await callbacks.findDue(now, SWEEP_START);
+          const endpoints = remembered(dueEndpoints, site, () => createDueEndpoints(site.gateway));
+          await endpoints.search();
           const { rows } = await callbacks.claimDue(
             now,
-            found.map((endpoint) => ({ ...endpoint, room: CLAIMED })),
+            endpoints.take(() => CLAIMED),
             4 * CLAIMED,
           );
           if (rows.length !== CLAIMED) throw new Error(`Of ${CLAIMED} due callbacks ${rows.length} were claimed.`);
@@ -245,6 +259,15 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'round of the work loop, nothing due',
+    count: 10,
+    run: (site, count) =>
+      repeat(count, async () => {
+        await startDueWork(site.gateway);
+        await drainDueWork(site.gateway);
+      }),
+  },
+  {
+    name: 'round that reads all due rows',
     count: 10,
     run: (site, count) => repeat(count, () => processEverythingDue(site.gateway)),
   },

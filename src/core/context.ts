@@ -43,6 +43,7 @@ import type { OperationStore } from '../store/operations.ts';
 import type { OperatorCredentialStore } from '../store/operator-credentials.ts';
 import type { OperatorStore } from '../store/operators.ts';
 import type { OwnCredentialStore } from '../store/own-credentials.ts';
+import type { PartitionStore } from '../store/partitions.ts';
 import type { PaymentStore, PaymentWithDetails } from '../store/payments.ts';
 import type { ReceiptStore } from '../store/receipts.ts';
 import type { ReconciliationRowStore } from '../store/reconciliation-rows.ts';
@@ -232,6 +233,9 @@ export interface Gateway {
   agedData: AgedDataStore;
   /** How long data is kept, in days. */
   retention: Retention;
+  /** Where logs are archived before they are dropped. */
+  archiveFolder: string | undefined;
+  partitions: PartitionStore;
   receiver: Receiver;
   /** Counts a test callback of an account, and returns whether there were too many. */
   isTestCallbackTooFast: WindowLimit;

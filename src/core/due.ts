@@ -2,7 +2,9 @@
 import { LIMITS } from '../rules/limits.ts';
 import { catchUp } from './catch-up.ts';
 import type { Gateway } from './context.ts';
+import { createDueRows, type DueRows, type DueStore } from './due-rows.ts';
 import { eraseAgedData } from './erasure/retention.ts';
+import { maintainLogPartitions } from './log-partitions.ts';
 import { processDueOperation, processDuePayment } from './payments/due.ts';
 import { processDueNotifications } from './payments/notifications.ts';
 import { forgetExpiredTokens } from './payments/wallet-token.ts';
@@ -19,28 +21,39 @@ interface Job {
   run(isStopped: () => boolean): Promise<void>;
 }
 
-/** Lists the jobs of one kind of work that may have due rows. */
-type Kind = (gateway: Gateway) => Job[] | Promise<Job[]>;
+/** Lists the jobs of one kind of work that may have due rows; with `isSweep` they read all due rows. */
+type Kind = (gateway: Gateway, isSweep: boolean) => Job[] | Promise<Job[]>;
 
-const notifications: Kind = async (gateway) =>
-  (await gateway.notifications.dueConnectors()).map((connector) => ({
-    name: `notifications ${connector}`,
-    run: (isStopped) => processDueNotifications(gateway, connector, isStopped),
-  }));
+/** Work that each connector has by itself. */
+function byConnector<Row>(
+  name: string,
+  storeOf: (gateway: Gateway) => DueStore<Row>,
+  run: (gateway: Gateway, claim: (most: number) => Promise<Row[]>, isStopped: () => boolean) => Promise<void>,
+): Kind {
+  const rowsOf = new WeakMap<Gateway, DueRows<Row>>();
+  return async (gateway, isSweep) => {
+    const rows = rowsOf.get(gateway) ?? createDueRows(storeOf(gateway), gateway.clock.now);
+    rowsOf.set(gateway, rows);
+    return (await rows.connectors(isSweep)).map((connector) => ({
+      name: `${name} ${connector}`,
+      run: (isStopped) => run(gateway, (most) => rows.claim(connector, most), isStopped),
+    }));
+  };
+}
 
-const operations: Kind = async (gateway) =>
-  (await gateway.operations.dueConnectors()).map((connector) => ({
-    name: `operations ${connector}`,
-    run: (isStopped) =>
-      drain(gateway, isStopped, (most) => gateway.operations.claimDue(connector, most), processDueOperation),
-  }));
+const notifications = byConnector('notifications', (gateway) => gateway.notifications, processDueNotifications);
 
-const payments: Kind = async (gateway) =>
-  (await gateway.payments.dueConnectors()).map((connector) => ({
-    name: `payments ${connector}`,
-    run: (isStopped) =>
-      drain(gateway, isStopped, (most) => gateway.payments.claimDue(connector, most), processDuePayment),
-  }));
+const operations = byConnector(
+  'operations',
+  (gateway) => gateway.operations,
+  (gateway, claim, isStopped) => drain(gateway, isStopped, claim, processDueOperation),
+);
+
+const payments = byConnector(
+  'payments',
+  (gateway) => gateway.payments,
+  (gateway, claim, isStopped) => drain(gateway, isStopped, claim, processDuePayment),
+);
 
 const subscriptions: Kind = (gateway) => [
   { name: 'subscriptions', run: (isStopped) => processDueSubscriptions(gateway, isStopped) },
@@ -87,6 +100,11 @@ const rollups = atIntervals(LIMITS.rollupEveryMs, (gateway) => ({
 const callSweep = atIntervals(LIMITS.apiCallSweepMs, (gateway) => ({
   name: 'old API calls',
   run: (isStopped) => gateway.callRecorder.sweep(isStopped),
+}));
+
+const logPartitions = atIntervals(LIMITS.partitionsEveryMs, (gateway) => ({
+  name: 'log partitions',
+  run: () => maintainLogPartitions(gateway),
 }));
 
 const retention = atIntervals(LIMITS.retentionEveryMs, (gateway) => ({
@@ -139,9 +157,9 @@ function start(gateway: Gateway, { name, run }: Job, isStopped: () => boolean): 
 /** Starts the jobs that are not running; a job that is slow or fails does not delay the others. */
 export async function startDueWork(gateway: Gateway, isStopped: () => boolean = NEVER): Promise<void> {
   const onFault = (error: unknown): void => gateway.log.warn({ err: error }, 'due work failed');
-  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep, retention].map(
+  const starting = [...KINDS, cardErasure, walletTokens, walletRoots, rollups, callSweep, logPartitions, retention].map(
     async (kind) => {
-      const idle = (await kind(gateway)).filter(({ name }) => !runningJobsOf(gateway).has(name));
+      const idle = (await kind(gateway, false)).filter(({ name }) => !runningJobsOf(gateway).has(name));
       for (const job of idle) start(gateway, job, isStopped).catch(onFault);
     },
   );
@@ -166,7 +184,7 @@ export const processDueOperations = (gateway: Gateway): Promise<void> => runAllO
 
 /** A running job may have claimed its rows before others fell due, so it runs once more afterwards. */
 async function runAllOf(gateway: Gateway, kind: Kind): Promise<void> {
-  const jobs = await kind(gateway);
+  const jobs = await kind(gateway, true);
   await Promise.all(
     jobs.map(async (job) => {
       const running = (): Promise<void> | undefined => runningJobsOf(gateway).get(job.name);

@@ -36,7 +36,7 @@ export interface Metrics {
   observeBreakers(read: () => [connector: string, state: string][]): void;
 }
 
-export type Erased = 'payments' | 'cards' | 'callback_bodies' | 'notifications' | 'api_calls';
+export type Erased = 'payments' | 'cards' | 'callback_bodies' | 'notifications' | 'api_calls' | 'callback_attempts';
 
 const BREAKER_VALUES = ['closed', 'half_open', 'open'];
 

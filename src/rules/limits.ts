@@ -54,6 +54,9 @@ export const LIMITS = {
   /** How many accepted and how many refused API calls of an account are kept, and how often old ones go. */
   apiCallsKeptMost: 1000,
   apiCallSweepMs: MINUTE,
+  /** How often partitions of logs are added and dropped, and how long that waits for a lock before it is left for later. */
+  partitionsEveryMs: HOUR,
+  partitionLockTimeoutMs: 500,
   /** How many payments one request erases. */
   erasedAtATime: 100,
   /** How often data is erased by its age, how many rows are read at a time, and how often all rows are read again. */
@@ -130,6 +133,10 @@ export const LIMITS = {
   leaseMs: 30 * SECOND,
   /** How often the work loop checks for due work. */
   workPauseMs: SECOND,
+  /** How often it reads all due rows, by how much other checks overlap, and how many times an idle connector is remembered. */
+  dueSweepMs: 15 * SECOND,
+  dueOverlapMs: 10 * SECOND,
+  dueSweepsMissed: 10,
 
   /** The default and the maximum lifetime of a Checkout session. */
   sessionMinutes: 60,

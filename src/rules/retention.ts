@@ -8,9 +8,17 @@ export interface Retention {
   notifications: number;
   /** The recent API calls of merchants. */
   apiCalls: number;
+  /** The log of attempts to deliver callbacks. */
+  callbackAttempts: number;
 }
 
-export const RETENTION_DEFAULTS: Retention = { personalData: 0, callbackBodies: 0, notifications: 0, apiCalls: 7 };
+export const RETENTION_DEFAULTS: Retention = {
+  personalData: 0,
+  callbackBodies: 0,
+  notifications: 0,
+  apiCalls: 7,
+  callbackAttempts: 0,
+};
 
 /** Ten years. */
 export const RETENTION_DAYS_MOST = 3653;

@@ -51,6 +51,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
       walletBRecipient: walletBGateway,
       mail: mailAccess(config),
       retention: retentionOf(config),
+      archiveFolder: config.archiveFolder,
     };
     const opened = await openGateway(gatewayOptions).catch(async (error) => {
       await providerHandle.stop();

@@ -226,6 +226,18 @@ export const VARIABLES = {
     days,
     'How many days the recent API calls of merchants are kept. 0 means until newer ones replace them.',
   ),
+  keepCallbackAttemptsDays: variable(
+    'TURNPIKE_KEEP_CALLBACK_ATTEMPTS_DAYS',
+    String(RETENTION_DEFAULTS.callbackAttempts),
+    days,
+    'How many days the log of attempts to deliver callbacks is kept. It is dropped by months. 0 means for ever.',
+  ),
+  archiveFolder: variable(
+    'TURNPIKE_ARCHIVE_DIR',
+    '',
+    (text) => (text === '' ? '' : resolve(text)),
+    'A folder to which callback attempts are written, as compressed JSON lines, before they are dropped. Default: they are not archived.',
+  ),
   smtpUrl: variable(
     'TURNPIKE_SMTP_URL',
     '',
@@ -357,6 +369,7 @@ export const retentionOf = (config: Config): Retention => ({
   personalData: config.keepPersonalDataDays,
   callbackBodies: config.keepCallbackBodiesDays,
   notifications: config.keepNotificationsDays,
+  callbackAttempts: config.keepCallbackAttemptsDays,
   apiCalls: config.keepApiCallsDays,
 });
 

@@ -12,6 +12,7 @@ import { readClock } from '../core/clock.ts';
 import { createConnections, forgetConnections } from '../core/connections.ts';
 import type { Gateway } from '../core/context.ts';
 import { checkEnvironment, openFingerprints } from '../core/installation.ts';
+import { addLogPartitions } from '../core/log-partitions.ts';
 import { createMetrics, type Metrics } from '../core/metrics.ts';
 import { receiveForwardedResult } from '../core/payments/challenge.ts';
 import { createConnectorHealth } from '../core/payments/health.ts';
@@ -51,6 +52,7 @@ import { createOperationStore } from '../store/operations.ts';
 import { createOperatorCredentialStore } from '../store/operator-credentials.ts';
 import { createOperatorStore } from '../store/operators.ts';
 import { createOwnCredentialStore } from '../store/own-credentials.ts';
+import { createPartitionStore, type PartitionStore } from '../store/partitions.ts';
 import type { PaymentStoreOptions } from '../store/payment-batch.ts';
 import { createPaymentStore } from '../store/payments.ts';
 import { createReceiptStore } from '../store/receipts.ts';
@@ -75,6 +77,8 @@ export interface GatewayOptions {
   mail?: MailAccess | undefined;
   /** How long data is kept, if not the default. */
   retention?: Partial<Retention> | undefined;
+  /** Where logs are archived before they are dropped; not at all if absent. */
+  archiveFolder?: string | undefined;
   /** A folder with further roots of wallets, and the recipient of the tokens of wallet-b, if not the default. */
   walletRoots?: string | undefined;
   walletBRecipient?: string | undefined;
@@ -102,6 +106,7 @@ export interface GatewayParts {
   connectors: Connectors;
   receiver: Receiver;
   metrics: Metrics;
+  partitions: PartitionStore;
   walletRoots: WalletRoots;
   /** Whether this process is notified of changes; while it is not, nothing is cached. */
   isListening: () => boolean;
@@ -139,6 +144,8 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     erasure: createErasureStore(database),
     agedData: createAgedDataStore(database),
     retention: { ...RETENTION_DEFAULTS, ...options.retention },
+    archiveFolder: options.archiveFolder || undefined,
+    partitions: parts.partitions,
     isTestCallbackTooFast: createWindowLimit(LIMITS.testCallbacksMost, LIMITS.testCallbackWindowMs),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;
@@ -202,6 +209,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       connectors,
       receiver: createReceiver(reachOf(options)),
       metrics,
+      partitions: createPartitionStore(connection),
       walletRoots: trustedRoots(options.walletRoots),
       isListening: () => changes?.live === true,
     },
@@ -246,6 +254,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
       gateway.wallets = { ...gateway.wallets, roots: withAuthorities(gateway.wallets.roots, authorities) };
     }
     await readClock(gateway);
+    // There are partitions for some days at least, and the work loop tries again.
+    await addLogPartitions(gateway).catch((error) => log.warn({ err: error }, 'partitions of logs could not be added'));
     changes = await listenToChanges(
       connection,
       (change) => {

@@ -111,6 +111,7 @@ export async function serveAsWorker(config: Config, handover: Handover): Promise
     walletBRecipient: config.walletBGateway,
     mail: mailAccess(config),
     retention: retentionOf(config),
+    archiveFolder: config.archiveFolder,
     masterKey: handover.masterKey,
     provider: handover.provider,
     log,

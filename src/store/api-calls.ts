@@ -54,8 +54,6 @@ export interface ApiCallStore {
   /** Newest first; `before` is the id of the last call of the previous page. */
   list(filter: ApiCallFilter, limit: number, before?: string): Promise<ApiCall[]>;
   find(callId: string): Promise<ApiCall | undefined>;
-  /** Deletes calls with a smaller id; returns how many. */
-  deleteBefore(callId: string, limit: number): Promise<number>;
   /** Deletes all but the newest accepted and the newest refused calls of an account; returns how many. */
   prune(mid: string | null, kept: number, limit: number): Promise<number>;
 }
@@ -126,15 +124,6 @@ export function createApiCallStore({ pool, query }: Database): ApiCallStore {
         query,
       );
       return rows[0];
-    },
-    async deleteBefore(callId, limit) {
-      const { rowCount } = await pool.query(
-        `delete from api_calls c using (
-           select mid, call_id from api_calls where call_id < $1 order by call_id limit $2
-         ) o where c.mid = o.mid and c.call_id = o.call_id`,
-        [callId, limit],
-      );
-      return rowCount ?? 0;
     },
     async prune(mid, kept, limit) {
       let deleted = 0;

@@ -65,7 +65,8 @@ async function tablesOf(client: pg.Client): Promise<{ name: string; columns: str
        array(select distinct confrelid::regclass::text from pg_constraint
         where conrelid = c.oid and contype = 'f' and confrelid <> c.oid) as refers_to
      from pg_class c
-     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> 'migrations'
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and c.relname <> 'migrations'
      order by c.relname`,
   );
   const sorted: typeof rows = [];
@@ -108,7 +109,7 @@ export async function* dump(connection: Connection, report: Report, summarise: (
     let [bytes, rows] = [0, 0];
     for (const [tablesDone, { name, columns }] of tables.entries()) {
       yield frame('T', { table: name, columns });
-      const copy = client.query(copyTo(`copy ${quote(name)} (${columns.map(quote).join(', ')}) to stdout`));
+      const copy = client.query(copyTo(`copy (select ${columns.map(quote).join(', ')} from ${quote(name)}) to stdout`));
       for await (const piece of copy) {
         bytes += (piece as Buffer).length;
         report({ table: name, tables: tables.length, tablesDone, bytes });

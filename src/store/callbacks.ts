@@ -65,6 +65,8 @@ export type EndpointKey = Pick<CallbackRow, 'mid' | 'endpoint'>;
 export interface DueEndpoint extends EndpointKey {
   /** How many rows a claim reads beyond `room`: more than none after a claim that found blocked callbacks. */
   lookahead: number;
+  /** From which `due_at` on a claim reads rows, so that it passes over index entries of delivered ones; null: all rows. */
+  since: number | null;
 }
 
 /** An endpoint to claim callbacks for, and how many at most. */
@@ -130,15 +132,21 @@ const LOOKAHEAD = 64;
  */
 const BLOCKED_PAUSE_MS = 1000;
 
+/** How long ago the newest rows were due at most. */
+const NEWEST = `interval '${LIMITS.dueOverlapMs} ms'`;
+
 /**
  * Finds endpoints with due callbacks and reads a bounded number of rows. The newest rows are the ones just written. A
  * sweep reaches all others, however long the backlog of one endpoint is: it reads the next rows in order of `due_at`,
- * from the position that the previous search reached. Accounts with a clock of their own, which exist in the sandbox
+ * from the position that the previous search reached. With each endpoint comes the first time of its rows that was read.
+ * Accounts with a clock of their own, which exist in the sandbox
  * only, have due rows elsewhere in that order, so their endpoints are enumerated by an index skip scan.
  */
 const FIND_DUE = `
   with newest as (
-    select c.mid, c.endpoint from callbacks c where c.due_at <= $1::timestamptz order by c.due_at desc limit ${NEWEST_ROWS}
+    select c.due_at, c.mid, c.endpoint from callbacks c
+    where c.due_at <= $1::timestamptz and c.due_at >= $1::timestamptz - ${NEWEST}
+    order by c.due_at desc limit ${NEWEST_ROWS}
   ), swept as materialized (
     select c.due_at, c.mid, c.endpoint from callbacks c
     where c.due_at <= $1::timestamptz and (c.due_at, c.mid, c.endpoint) > ($2::timestamptz, $3::uuid, $4::text)
@@ -160,11 +168,12 @@ const FIND_DUE = `
         and c.due_at <= $1::timestamptz + o.offset_ms * interval '1 ms' limit 1
     ) is not null
   )
-  select e.mid, e.endpoint, null as "dueAt" from (
-    select mid, endpoint from newest union select mid, endpoint from swept union select mid, endpoint from moved
-  ) e
+  select e.mid, e.endpoint, nullif(min(e.due_at), '-infinity') as since, null as "dueAt" from (
+    select due_at, mid, endpoint from newest union all select due_at, mid, endpoint from swept
+    union all select '-infinity', mid, endpoint from moved
+  ) e group by e.mid, e.endpoint
   union all
-  (select s.mid, s.endpoint, s.due_at::text from swept s order by s.due_at desc, s.mid desc, s.endpoint desc
+  (select s.mid, s.endpoint, null, s.due_at::text from swept s order by s.due_at desc, s.mid desc, s.endpoint desc
     limit case when (select count(*) from swept) < ${SWEEP_ROWS} then 0 else 1 end)`;
 
 const REQUESTS = unnestTable<ClaimRequest>(
@@ -173,6 +182,7 @@ const REQUESTS = unnestTable<ClaimRequest>(
     ['endpoint', 'text', ({ endpoint }) => endpoint],
     ['room', 'int', ({ room }) => room],
     ['lookahead', 'int', ({ lookahead }) => lookahead],
+    ['since', 'timestamptz', ({ since }) => since],
   ],
   4,
 );
@@ -193,6 +203,7 @@ const CLAIM = `
     ) e cross join lateral (
       select c.mid, c.payment_id, c.seq, c.due_at, c.created_at, ${blocker('c', 'due_at')} as blocked_until
       from callbacks c where c.mid = e.mid and c.endpoint = e.endpoint and c.due_at <= e.now
+        and c.due_at >= coalesce(e.since, '-infinity')
       order by c.due_at limit e.room + e.lookahead for update of c skip locked
     ) d
     limit $3
@@ -339,13 +350,20 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
   return {
     async findDue(now, sweep) {
       const { dueAt, mid, endpoint } = sweep ?? SWEEP_START;
-      const { rows } = await deliveries.query<EndpointKey & { dueAt: string | null }>({
+      const { rows } = await deliveries.query<Omit<DueEndpoint, 'lookahead'> & { dueAt: string | null }>({
         name: 'find_due_callbacks',
         text: FIND_DUE,
         values: [iso(now), dueAt, mid, endpoint, sweep ? SWEEP_ROWS : 0],
       });
-      const found = rows.filter((row) => row.dueAt === null).map((row) => ({ ...row, lookahead: 0 }));
-      return { found, sweep: rows.find((row): row is SweepPosition => row.dueAt !== null) };
+      // The database keeps microseconds.
+      const found = rows
+        .filter((row) => row.dueAt === null)
+        .map(({ mid, endpoint, since }) => ({ mid, endpoint, since: since && since - 1, lookahead: 0 }));
+      const reached = rows.find((row) => row.dueAt !== null);
+      return {
+        found,
+        sweep: reached && { mid: reached.mid, endpoint: reached.endpoint, dueAt: reached.dueAt as string },
+      };
     },
     async claimDue(now, requests, limit) {
       const { rows } = await deliveries.query<CallbackRow & { place: number; examined: number; blocked: number }>({
@@ -357,10 +375,10 @@ export function createCallbackStore({ deliveries, query }: Database): CallbackSt
       const examined = [...byPlace.values()].reduce((sum, [one]) => sum + (one?.examined ?? 0), 0);
       // A statement that reached its limit may have read only a part of the last endpoint, and nothing of those after it.
       const complete = examined < limit ? requests.length : Math.max(...byPlace.keys()) - 1;
-      const remaining = requests.flatMap(({ mid, endpoint, room, lookahead }, index) => {
+      const remaining = requests.flatMap(({ mid, endpoint, since, room, lookahead }, index) => {
         const [one] = byPlace.get(index + 1) ?? [];
         const isExhausted = index < complete && (one?.examined ?? 0) < room + lookahead;
-        return isExhausted ? [] : [{ mid, endpoint, lookahead: one?.blocked ? LOOKAHEAD : 0 }];
+        return isExhausted ? [] : [{ mid, endpoint, since, lookahead: one?.blocked ? LOOKAHEAD : 0 }];
       });
       return { rows: rows.filter(({ paymentId }) => paymentId !== null), remaining };
     },

@@ -28,6 +28,13 @@ export const CLOCK = `
   )`;
 
 /**
+ * Leaves out rows `d` that were due longer ago than this parameter says, in milliseconds; null means none. The index of
+ * due rows keeps the entries of rows that are no longer due until the table is vacuumed, and this passes over them.
+ */
+export const dueSince = (parameter: string): string =>
+  `d.due_at >= coalesce((select now from clock) - ${parameter}::float8 * interval '1 ms', '-infinity')`;
+
+/**
  * Claims rows that are due by the clock of their account, with a lease; the database's clock decides. Its parameters:
  * the lease in milliseconds, the maximum number of rows, and from $3 on those of the condition.
  */

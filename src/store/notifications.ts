@@ -1,6 +1,6 @@
 /** Provider notifications: each event is stored once, and stays due until it is applied. */
 import { LIMITS } from '../rules/limits.ts';
-import { CLOCK, columns, dueConnectors, iso } from './columns.ts';
+import { CLOCK, columns, dueConnectors, dueSince, iso } from './columns.ts';
 import type { Database } from './database.ts';
 
 export interface NotificationRow {
@@ -63,8 +63,8 @@ export interface NotificationStore {
   ): Promise<void>;
   /** The connectors with events that are due now or later. */
   dueConnectors(): Promise<string[]>;
-  /** Claims events of a connector that are due by the database's clock, with a lease. */
-  claimDue(connector: string, most: number): Promise<NotificationRow[]>;
+  /** Claims events of a connector that are due by the database's clock, with a lease; `sinceMs` as for payments. */
+  claimDue(connector: string, most: number, sinceMs?: number): Promise<NotificationRow[]>;
   /** The notifications in this state, newest first. */
   list(state: NotificationRow['state'], most: number, before?: NotificationCursor): Promise<NotificationRow[]>;
   /** All notifications about a payment, whichever submission they name, oldest first. */
@@ -112,16 +112,17 @@ export function createNotificationStore({ pool }: Database): NotificationStore {
       const { rows } = await pool.query<{ connector: string }>(DUE_CONNECTORS);
       return rows.map((row) => row.connector);
     },
-    async claimDue(connector, most) {
+    async claimDue(connector, most, sinceMs) {
       const { rows } = await pool.query<NotificationRow>(
         `with ${CLOCK}, due as materialized (
-           select connector, event_id from provider_notifications where connector = $3 and due_at <= (select now from clock)
-           order by due_at limit $2 for update skip locked
+           select d.connector, d.event_id from provider_notifications d
+           where d.connector = $3 and d.due_at <= (select now from clock) and ${dueSince('$4')}
+           order by d.due_at limit $2 for update skip locked
          )
          update provider_notifications n set due_at = (select now from clock) + $1 * interval '1 ms' from due
          where n.connector = due.connector and n.event_id = due.event_id
          returning ${COLUMNS}`,
-        [LIMITS.leaseMs, most, connector],
+        [LIMITS.leaseMs, most, connector, sinceMs ?? null],
       );
       return rows.sort((a, b) => a.receivedAt - b.receivedAt);
     },

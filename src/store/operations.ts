@@ -1,6 +1,6 @@
 /** Operations on payments: reads them, and claims those whose outcome is still open. */
 import { LIMITS } from '../rules/limits.ts';
-import { claimStatement, dueConnectors, hastenStatement } from './columns.ts';
+import { claimStatement, dueConnectors, dueSince, hastenStatement } from './columns.ts';
 import type { Database } from './database.ts';
 import type { OperationRow, Payment } from './payment.ts';
 
@@ -23,7 +23,7 @@ const COLUMNS = [
   'finishedAt',
 ] as const satisfies (keyof OperationRow)[];
 
-const CLAIM = claimStatement('operations', 'operation_id', COLUMNS, 'd.connector = $3');
+const CLAIM = claimStatement('operations', 'operation_id', COLUMNS, `d.connector = $3 and ${dueSince('$4')}`);
 const HASTEN = hastenStatement('operations', 'operation_id', "d.state = 'sent'");
 const DUE_CONNECTORS = dueConnectors('operations');
 
@@ -33,8 +33,8 @@ export interface OperationStore {
   find(key: Pick<OperationRow, 'mid' | 'operationId'>): Promise<OperationRow | undefined>;
   /** The connectors with operations to query, now or later. */
   dueConnectors(): Promise<string[]>;
-  /** Claims operations of a connector that are due, with a lease. */
-  claimDue(connector: string, most: number): Promise<OperationRow[]>;
+  /** Claims operations of a connector that are due, with a lease; with `sinceMs`, those that were not due longer ago. */
+  claimDue(connector: string, most: number, sinceMs?: number): Promise<OperationRow[]>;
   /** The connector responds again: brings forward the queries for its open operations. */
   hasten(connector: string): Promise<void>;
 }
@@ -66,8 +66,8 @@ export function createOperationStore({ pool, query }: Database): OperationStore 
       const { rows } = await pool.query<{ connector: string }>(DUE_CONNECTORS);
       return rows.map(({ connector }) => connector);
     },
-    async claimDue(connector, most) {
-      const { rows } = await pool.query<OperationRow>(CLAIM, [LIMITS.leaseMs, most, connector]);
+    async claimDue(connector, most, sinceMs) {
+      const { rows } = await pool.query<OperationRow>(CLAIM, [LIMITS.leaseMs, most, connector, sinceMs ?? null]);
       return rows;
     },
     async hasten(connector) {

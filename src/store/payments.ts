@@ -4,7 +4,7 @@ import { isDivisionByZero, isLockTimeout, isLost, Outage } from '../lib/faults.t
 import { NO_BRAND_YET } from '../rules/brands.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { SearchWord } from '../rules/payment-search.ts';
-import { claimStatement, columns, dueConnectors, hastenStatement, iso } from './columns.ts';
+import { claimStatement, columns, dueConnectors, dueSince, hastenStatement, iso } from './columns.ts';
 import type { Database } from './database.ts';
 import { isCommitted } from './lost-write.ts';
 import type { CallRecord, FormerSubmission, HistoryRow, Payment, PaymentWithDetails, Transition } from './payment.ts';
@@ -138,7 +138,12 @@ const FIND_BY_PROVIDER_REFERENCE = `
   order by p.payment_id desc limit 1`;
 
 // A payment with an operation in flight is not claimed: the outcome of the operation comes first.
-const CLAIM = claimStatement('payments', 'payment_id', [...COLUMNS, 'details'], 'd.busy is null and d.connector = $3');
+const CLAIM = claimStatement(
+  'payments',
+  'payment_id',
+  [...COLUMNS, 'details'],
+  `d.busy is null and d.connector = $3 and ${dueSince('$4')}`,
+);
 // Payments that were just queried keep their time: two queries of a payment need a pause between them.
 const HASTEN = hastenStatement(
   'payments',
@@ -192,8 +197,8 @@ export interface PaymentStore {
   findByOrder(key: OrderKey): Promise<PaymentWithDetails | undefined>;
   /** The connectors of payments that are due, now or later. */
   dueConnectors(): Promise<string[]>;
-  /** Claims due payments of a connector under a lease. */
-  claimDue(connector: string, most: number): Promise<PaymentWithDetails[]>;
+  /** Claims due payments of a connector under a lease; with `sinceMs`, those that were not due longer ago than that. */
+  claimDue(connector: string, most: number, sinceMs?: number): Promise<PaymentWithDetails[]>;
   /** Makes payments in doubt of a connector due early, because it answers again. */
   hasten(connector: string): Promise<void>;
   history(payment: Payment): Promise<HistoryRow[]>;
@@ -317,8 +322,8 @@ export function createPaymentStore(
         (row) => row.connector,
       );
     },
-    async claimDue(connector, most) {
-      return run<PaymentWithDetails>(writes, 'claim', CLAIM, [LIMITS.leaseMs, most, connector]);
+    async claimDue(connector, most, sinceMs) {
+      return run<PaymentWithDetails>(writes, 'claim', CLAIM, [LIMITS.leaseMs, most, connector, sinceMs ?? null]);
     },
     async hasten(connector) {
       await pool.query(HASTEN, [connector, LIMITS.backlogPauseMs, LIMITS.backlogMost, LIMITS.leaseMs]);

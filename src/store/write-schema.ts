@@ -54,7 +54,9 @@ interface Column {
 export async function schemaText(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<Column>(
     `select table_name, column_name, udt_name, is_nullable, column_default from information_schema.columns
-     where table_schema = 'public' and table_name <> 'migrations' order by table_name, ordinal_position`,
+     where table_schema = 'public' and table_name <> 'migrations'
+       and not (select relispartition from pg_class where oid = format('%I', table_name)::regclass)
+     order by table_name, ordinal_position`,
   );
   const tables = Map.groupBy(rows, (row) => row.table_name);
   const blocks = [...tables].map(([table, columns]) => {

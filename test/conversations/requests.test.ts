@@ -231,7 +231,7 @@ describe('keeping', () => {
     expect(await (await fetch(`${shop.url}/metrics`)).text()).toMatch(/not_kept_total\{why="sampled"\} [1-9]/);
   });
 
-  test('old calls, and those beyond the number of an account, are deleted', async () => {
+  test('calls beyond the number of an account are deleted', async () => {
     const merchant = await shop.newMerchant();
     const { mid } = merchant;
     await shop.sale({}, merchant);
@@ -239,14 +239,10 @@ describe('keeping', () => {
     const copy = (callId: string, count: number) =>
       shop.rows(`insert into api_calls select (jsonb_populate_record(c, jsonb_build_object('call_id', ${callId}))).*
         from api_calls c, generate_series(1, ${count}) n where c.call_id = '${id}'`);
-    await copy(`'00000000-0000-7000-8000-' || lpad(n::text, 12, '0')`, 1100);
     await copy(`overlay('${id}' placing lpad(n::text, 12, '0') from 25)`, LIMITS.apiCallsKeptMost + 50);
     await shop.gateway.callRecorder.sweep(() => false);
-    const [row] = await shop.rows(
-      `select count(*)::int as count, min(call_id::text) as oldest from api_calls where mid = '${mid}'`,
-    );
+    const [row] = await shop.rows(`select count(*)::int as count from api_calls where mid = '${mid}'`);
     expect(row?.count).toBe(LIMITS.apiCallsKeptMost);
-    expect(String(row?.oldest) > '00000001').toBe(true);
   });
 });
 

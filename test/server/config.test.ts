@@ -43,6 +43,8 @@ test('the defaults', () => {
     keepCallbackBodiesDays: 0,
     keepNotificationsDays: 0,
     keepApiCallsDays: 7,
+    keepCallbackAttemptsDays: 0,
+    archiveFolder: '',
     smtpUrl: '',
     smtpFrom: '',
     sandboxPort: '',
@@ -217,6 +219,8 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
   TURNPIKE_KEEP_CALLBACK_BODIES_DAYS: days('keepCallbackBodiesDays'),
   TURNPIKE_KEEP_NOTIFICATIONS_DAYS: days('keepNotificationsDays'),
   TURNPIKE_KEEP_API_CALLS_DAYS: days('keepApiCallsDays'),
+  TURNPIKE_KEEP_CALLBACK_ATTEMPTS_DAYS: days('keepCallbackAttemptsDays'),
+  TURNPIKE_ARCHIVE_DIR: { key: 'archiveFolder', good: [['archive', resolve('archive')]], bad: [] },
   // Both have to be set together.
   TURNPIKE_SMTP_URL: {
     key: 'smtpUrl',

@@ -64,6 +64,8 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
         connectors: { byName: { vcard: connector, upstream: connector }, close: async () => undefined },
         receiver: merchant.of(number),
         metrics,
+        // All payments are in the first partitions.
+        partitions: { exclusively: async () => undefined },
         walletRoots,
         isListening: () => true,
       },

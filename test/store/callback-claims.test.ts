@@ -107,7 +107,7 @@ test(`a backlog of ${MANY} of one endpoint hides no other endpoint, and is claim
   const first = await store.findDue(Date.now(), undefined);
   expect(first.found).toHaveLength(2);
   expect((await sweep(Date.now())).found.size).toBe(3);
-  const requests = [{ mid, endpoint: '', lookahead: 0, room: 64 }];
+  const requests = [{ mid, endpoint: '', lookahead: 0, since: null, room: 64 }];
   const claimed: CallbackRow[] = [];
   for (let claims = 0; claims < 3; claims++) {
     const { rows, remaining } = await store.claimDue(Date.now(), requests, 4096);
@@ -134,7 +134,7 @@ test('blocked callbacks are deferred, so that they do not hide the others of the
   await insert(1, { mid: `'${mid}'::uuid`, due: 'now()' });
   const now = Date.now() + 1;
   const claimed: CallbackRow[] = [];
-  let remaining: DueEndpoint[] = [{ mid, endpoint: '', lookahead: 0 }];
+  let remaining: DueEndpoint[] = [{ mid, endpoint: '', lookahead: 0, since: null }];
   let claims = 0;
   for (; remaining.length > 0; claims++) {
     const result = await store.claimDue(

@@ -14,7 +14,7 @@ import { recordStatements, type Statement } from '../support/plans.ts';
 
 /** Enough that even operations, which are few, are cheaper to read by an index than in full. */
 const SIZE = { payments: 20_000, accounts: 50, days: 30 };
-const LARGE = ['payments', 'history', 'operations', 'callbacks', 'callback_attempts'];
+const LARGE = ['payments', 'history', 'operations', 'callbacks', 'callback_attempts_before'];
 const DUE_CONNECTOR = 'due';
 /** Far less than the table of payments has; a claim updates sixteen rows and their entries in all indexes. */
 const PAGES_MOST = 1500;
@@ -108,7 +108,8 @@ const HOT: [string, () => Promise<unknown>][] = [
   ['a search for due callbacks', () => callbacks.findDue(Date.now(), SWEEP_START)],
   [
     'a claim of due callbacks',
-    () => callbacks.claimDue(Date.now(), [{ mid: accountId(0), endpoint: '', lookahead: 0, room: 16 }], 64),
+    () =>
+      callbacks.claimDue(Date.now(), [{ mid: accountId(0), endpoint: '', lookahead: 0, since: null, room: 16 }], 64),
   ],
   [
     'the outcome of a callback',

@@ -29,7 +29,9 @@ interface Rule {
 /** A function call or a keyword that PostgreSQL evaluates for each row. `now()` is evaluated once. */
 const VOLATILE_DEFAULT =
   /add column[^,]* default (?!now\(\))(?:[a-z_]+\(|\()|add column[^,]*\b(?:bigserial|serial|generated)\b/;
-const BREAKING = /\brename (?:to|column)\b|\bdrop column\b|^drop (?:table|type|function|sequence|domain)\b/;
+/** Statements do not name indexes. */
+const BREAKING =
+  /^(?!alter index).*\brename (?:to|column)\b|\bdrop column\b|^drop (?:table|type|function|sequence|domain)\b/;
 
 export const MIGRATION_RULES: Readonly<Record<string, Rule>> = {
   indexes: {

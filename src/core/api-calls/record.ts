@@ -1,6 +1,6 @@
 /** Keeps recent API calls of merchants: a bounded buffer in memory, masked and written in batches off the request path. */
 import { setImmediate as immediate } from 'node:timers/promises';
-import { firstIdAt, isUuid, newId } from '../../lib/id.ts';
+import { isUuid, newId } from '../../lib/id.ts';
 import { isObject } from '../../lib/json.ts';
 import { createRateLimit } from '../../lib/rate-limit.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -98,12 +98,6 @@ export function createCallRecorder(gateway: Gateway): CallRecorder {
       schedule();
     },
     async sweep(isStopped) {
-      const keptDays = gateway.retention.apiCalls;
-      const oldest = firstIdAt(gateway.clock.real() - keptDays * LIMITS.dayMs);
-      for (let swept = SWEPT_AT_A_TIME; keptDays > 0 && swept === SWEPT_AT_A_TIME && !isStopped(); ) {
-        swept = await gateway.apiCalls.deleteBefore(oldest, SWEPT_AT_A_TIME);
-        gateway.metrics.erased('api_calls', swept);
-      }
       for (const mid of [...touched]) {
         if (isStopped()) return;
         touched.delete(mid);

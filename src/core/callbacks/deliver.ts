@@ -43,11 +43,11 @@ export function createDeliverer(gateway: Gateway): Deliverer {
     if (requests.length === 0) return false;
     try {
       const { rows, remaining } = await gateway.callbacks.claimDue(gateway.clock.now(), requests, limit);
-      for (const endpoint of remaining) dueEndpoints.add(endpoint, endpoint.lookahead);
+      for (const endpoint of remaining) dueEndpoints.add(endpoint);
       await catchUp(gateway, rows);
       endpoints.queue(rows);
     } catch (error) {
-      for (const endpoint of requests) dueEndpoints.add(endpoint);
+      for (const { lookahead: _lookahead, ...endpoint } of requests) dueEndpoints.add(endpoint);
       throw error;
     }
     return true;

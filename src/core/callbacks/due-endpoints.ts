@@ -1,4 +1,5 @@
 /** The backlog: finds endpoints that have due callbacks and keeps them until callbacks are claimed for them. */
+import { LIMITS } from '../../rules/limits.ts';
 import {
   type ClaimRequest,
   type DueEndpoint,
@@ -7,9 +8,10 @@ import {
   type SweepPosition,
 } from '../../store/callbacks.ts';
 import type { Gateway } from '../context.ts';
+import { isSweepTime } from '../due-rows.ts';
 import { endpointKey } from './endpoints.ts';
 
-/** A sweep starts at most this often, unless one is requested. */
+/** A sweep starts at most this often, unless one is requested; it begins where the last one did, or all over again. */
 const SWEEP_INTERVAL_MS = 1000;
 /** For how many endpoints one statement claims callbacks. */
 const MAX_CLAIM_REQUESTS = 512;
@@ -21,8 +23,11 @@ export interface DueEndpoints {
   requestSweep(): void;
   /** Whether a sweep is under way or requested, so that a further search is needed. */
   readonly isSweeping: boolean;
-  /** Puts an endpoint at the end of the backlog, unless it is there already. */
-  add(endpoint: EndpointKey, lookahead?: number): void;
+  /**
+   * Puts an endpoint at the end of the backlog, unless it is there already. Without `since`, its callbacks that fell due
+   * lately are claimed.
+   */
+  add(endpoint: EndpointKey & Partial<DueEndpoint>): void;
   /** Removes the first endpoints that have room from the backlog, to claim callbacks for them. */
   take(roomFor: (key: string) => number): ClaimRequest[];
 }
@@ -34,16 +39,38 @@ export function createDueEndpoints(gateway: Pick<Gateway, 'callbacks' | 'clock'>
   // A flag of its own: a search that is under way would overwrite the position.
   let isSweepRequested = false;
   let sweptAt = Number.NEGATIVE_INFINITY;
+  /** When the last sweep, and the last one over all due callbacks, started. */
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let allStartedAt = Number.NEGATIVE_INFINITY;
 
-  function add({ mid, endpoint }: EndpointKey, lookahead = 0): void {
+  const lately = (): number => gateway.clock.now() - LIMITS.dueOverlapMs;
+
+  function add({ mid, endpoint, lookahead = 0, since = lately() }: EndpointKey & Partial<DueEndpoint>): void {
     const key = endpointKey({ mid, endpoint });
-    if (!backlog.has(key)) backlog.set(key, { mid, endpoint, lookahead });
+    const known = backlog.get(key);
+    if (!known) backlog.set(key, { mid, endpoint, lookahead, since });
+    else if (known.since !== null) known.since = since === null ? null : Math.min(since, known.since);
+  }
+
+  /**
+   * Callbacks that fell due since the last sweep started are after its time in the order of `due_at`. Before it are the
+   * index entries of all callbacks that were delivered since the last vacuum; only some sweeps read these.
+   */
+  function startSweep(fromStart: boolean): SweepPosition {
+    const now = gateway.clock.now();
+    const isOverAll = fromStart || isSweepTime(allStartedAt, now);
+    const position = isOverAll
+      ? SWEEP_START
+      : { ...SWEEP_START, dueAt: new Date(Math.min(now, startedAt) - LIMITS.dueOverlapMs).toISOString() };
+    startedAt = now;
+    if (isOverAll) allStartedAt = now;
+    return position;
   }
 
   return {
     async search() {
-      if (isSweepRequested) position = SWEEP_START;
-      else if (performance.now() - sweptAt >= SWEEP_INTERVAL_MS) position ??= SWEEP_START;
+      if (isSweepRequested) position = startSweep(true);
+      else if (performance.now() - sweptAt >= SWEEP_INTERVAL_MS) position ??= startSweep(false);
       isSweepRequested = false;
       const wasSweeping = position !== undefined;
       const { found, sweep } = await gateway.callbacks.findDue(gateway.clock.now(), position);

@@ -90,11 +90,11 @@ export async function receiveNotifications(
 /** Applies the notifications that could not be applied when they arrived. */
 export async function processDueNotifications(
   gateway: Gateway,
-  connector: string,
+  claim: (most: number) => Promise<NotificationRow[]>,
   isStopped: () => boolean,
 ): Promise<void> {
   while (!isStopped()) {
-    const due = await gateway.notifications.claimDue(connector, MAX_CLAIMED);
+    const due = await claim(MAX_CLAIMED);
     if (due.length === 0) return;
     // In order of arrival within a payment; payments are independent of each other.
     const byPayment = Map.groupBy(due, ({ reference, providerReference }) => reference ?? providerReference);
