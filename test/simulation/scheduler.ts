@@ -56,8 +56,8 @@ export interface Scheduler {
 export interface RunHooks {
   /** Called before each step outside of transactions. */
   disturb(): Promise<void>;
-  /** Called when no step is ready: the time of the next work, which starts then; undefined if there is none. */
-  nextWork(): Promise<{ at: number; start(): void } | undefined>;
+  /** Called when no step is ready: the time of the next work, which starts then; undefined if `before` is sooner. */
+  nextWork(before: number): Promise<{ at: number; start(): void } | undefined>;
 }
 
 /** More steps than any run needs. */
@@ -183,7 +183,7 @@ export function createScheduler(seed: number): Scheduler {
           await take(chance.of(ready));
           continue;
         }
-        const work = ready.length === 0 ? await nextWork() : undefined;
+        const work = ready.length === 0 ? await nextWork(timer ? timeOf(timer) : Number.POSITIVE_INFINITY) : undefined;
         if (work && (!timer || work.at < timeOf(timer))) {
           now = Math.max(now, work.at);
           await settle(WORLD, () => void work.start());

@@ -212,7 +212,7 @@ export function createShop(seed: number, scheduler: Scheduler, processes: Proces
         await sleep(chance.between(0, 5 * SECOND));
         await chance.of(scripts)();
       };
-      await Promise.all(Array.from({ length: chance.upTo(3) }, begin));
+      await Promise.all(Array.from({ length: chance.of([1, 1, 2]) }, begin));
     },
   };
 }
