@@ -67,7 +67,7 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
   function start(role: Role): void {
     const number = ++count;
     const { database, masterKey, metrics, walletRoots, fingerprints } = installation;
-    const connector = provider.of(number);
+    const connector = provider.of(number, role === 'worker');
     const gateway = composeGateway(
       {
         database: database.of(number),
@@ -111,9 +111,11 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
     async disturb() {
       const living = [...all.keys()];
       if (living.length === 0) return;
+      const writing = living.filter(({ number }) => scheduler.isWriting(number));
+      const pause = ({ number }: Process) => scheduler.freeze(number, chance.between(100, chance.of(PAUSES_MS)));
       if (faults.happens('crash')) await kill(chance.of(living));
-      else if (faults.happens('pause'))
-        await scheduler.freeze(chance.of(living).number, chance.between(100, chance.of(PAUSES_MS)));
+      else if (faults.happens('pause')) await pause(chance.of(living));
+      else if (writing.length > 0 && faults.happens('stall')) await pause(chance.of(writing));
     },
   };
 }

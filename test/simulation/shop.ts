@@ -147,7 +147,7 @@ export function createShop(seed: number, scheduler: Scheduler, processes: Proces
     if (!payment) return;
     await sleep(chance.of([0, 10 * SECOND, 7 * 24 * 60 * MINUTE]));
     const steps = [
-      () => capturePart(payment, chance.of(['', '6.00', '10.00'])),
+      () => capturePart(payment, chance.of(['', '6.00', '6.00', '10.00'])),
       () => capturePart(payment, ''),
       () => cancel(payment),
       () => refundPart(payment, ''),
