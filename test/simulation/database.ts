@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { type Connection, type Database, INDEX_ONLY, queryBuilder, types } from '../../src/store/database.ts';
 import type { PipelinedConnection } from '../../src/store/pipelined-connection.ts';
+import { prepareSession } from '../../src/store/session.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { START } from './virtual-time.ts';
 
@@ -19,6 +20,8 @@ const CLOCK_FUNCTIONS = `
         as $$ select pg_catalog.current_setting('simulation.now')::timestamptz $$;`,
     )
     .join('\n')}`;
+
+const READS_CLOCK = /\b(now|statement_timestamp|clock_timestamp)\(\)/;
 
 /** The tables that runs write. */
 const WRITTEN = [
@@ -53,34 +56,41 @@ export async function openSimulatedDatabase(connection: Connection): Promise<Sim
     ...connection,
     types,
     pipeline: true,
-    options: `-c timezone=UTC -c jit=off -c search_path=simulation,public,pg_catalog ${INDEX_ONLY}`,
   } as pg.ClientConfig);
   await client.connect();
   await client.query(CLOCK_FUNCTIONS);
+  await prepareSession(client, { ...INDEX_ONLY, search_path: 'simulation,public,pg_catalog' });
   const { stream } = client.connection;
   let scheduler: Scheduler;
   let sentTime = -1;
   let isInTransaction = false;
   let version = 0;
 
-  /** Statements that the core sends unprepared are prepared as well: planning takes longer than running them. */
-  const names = new Map<string, string>();
-  const prepared = (statement: Statement, values: unknown[] = []): Statement => {
-    const { text, ...named } = typeof statement === 'string' ? { text: statement, values } : statement;
-    if (!/^\s*(select|with|insert|update|delete)\b/i.test(text)) return statement;
-    if (!names.has(text)) names.set(text, `unnamed_${names.size + 1}`);
-    return { name: names.get(text) as string, values, ...named, text };
+  /** What is known of each text. */
+  const known = new Map<string, { name: string; isPrepared: boolean; readsClock: boolean }>();
+  const lookUp = (text: string) => {
+    const found = known.get(text) ?? {
+      name: `statement_${known.size + 1}`,
+      isPrepared: /^\s*(select|with|insert|update|delete)\b/i.test(text),
+      readsClock: READS_CLOCK.test(text),
+    };
+    known.set(text, found);
+    return found;
   };
 
-  const send = (statement: Statement, values?: unknown[]): Promise<pg.QueryResult> => {
+  const send = (statement: Statement, values: unknown[] = []): Promise<pg.QueryResult> => {
+    const { text, ...named } = typeof statement === 'string' ? { text: statement, values } : statement;
+    const { name, isPrepared, readsClock } = lookUp(text);
+    // A transaction keeps the time at which it began.
+    const isTimeSent = (readsClock || !isPrepared) && sentTime !== scheduler.now && !isInTransaction;
     // Both in one packet.
     stream.cork();
-    // A transaction keeps the time at which it began.
-    if (sentTime !== scheduler.now && !isInTransaction) {
+    if (isTimeSent) {
       sentTime = scheduler.now;
       void client.query(`set simulation.now = '${new Date(START + sentTime).toISOString()}'`);
     }
-    const result = client.query(prepared(statement, values) as string);
+    // Statements that the core sends unprepared are prepared as well: planning takes longer than running them.
+    const result = client.query(isPrepared ? { values, ...named, name, text } : (statement as string));
     stream.uncork();
     return result;
   };

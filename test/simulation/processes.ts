@@ -39,6 +39,16 @@ const PAUSES_MS = [2000, 40_000, 300_000];
 /** What a process logs if time passes while its statements wait. */
 const EXPECTED = /did not answer within|Too many requests are waiting|reached the statement too late/;
 
+/** Leaves out what does not concern payments and would be most of the statements of a run. */
+function omit(gateway: Gateway): void {
+  gateway.rollups.addPortion = async () => false;
+  gateway.cards.eraseLeftovers = async () => 0;
+  gateway.walletTokens.forget = async () => 0;
+  gateway.callRecorder.sweep = async () => undefined;
+  // No process listens.
+  gateway.callbacks.announce = async () => undefined;
+}
+
 interface Parts {
   scheduler: Scheduler;
   installation: Installation;
@@ -57,7 +67,7 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
   function start(role: Role): void {
     const number = ++count;
     const { database, masterKey, metrics, walletRoots, fingerprints } = installation;
-    const connector = provider.of(number);
+    const connector = provider.of(number, role === 'worker');
     const gateway = composeGateway(
       {
         database: database.of(number),
@@ -71,12 +81,12 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
       },
       { environment: 'sandbox', masterKey, log },
     );
+    omit(gateway);
     Object.assign(gateway, { fingerprints, publicUrl: 'https://pay.example', inboundUrl: 'https://in.example' });
     const death = Promise.withResolvers<void>();
     const process = { number, role, gateway, died: death.promise };
     all.set(process, death);
     scheduler.note(`${number} starts as ${role}`);
-    if (role === 'worker') void scheduler.step(number, 'starts to deliver', async () => gateway.deliverer.start());
   }
 
   async function kill(process: Process): Promise<void> {
@@ -103,9 +113,11 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
     async disturb() {
       const living = [...all.keys()];
       if (living.length === 0) return;
+      const writing = living.filter(({ number }) => scheduler.isWriting(number));
+      const pause = ({ number }: Process) => scheduler.freeze(number, chance.between(100, chance.of(PAUSES_MS)));
       if (faults.happens('crash')) await kill(chance.of(living));
-      else if (faults.happens('pause'))
-        await scheduler.freeze(chance.of(living).number, chance.between(100, chance.of(PAUSES_MS)));
+      else if (faults.happens('pause')) await pause(chance.of(living));
+      else if (writing.length > 0 && faults.happens('stall')) await pause(chance.of(writing));
     },
   };
 }

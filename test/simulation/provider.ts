@@ -26,6 +26,9 @@ export interface ProviderPayment {
   /** When the payer paid, in milliseconds since the start; undefined if the provider decided at once. */
   paidAt?: number;
   operations: Map<string, ProviderBooking>;
+  arrivedAt: number;
+  /** A query answered that there is no such payment. */
+  wasMissed: boolean;
 }
 
 interface ProviderBooking {
@@ -36,10 +39,10 @@ interface ProviderBooking {
 
 export interface Provider {
   ledger: ReadonlyMap<string, ProviderPayment>;
-  /** Captures and refunds that the gateway should not have sent: the payment did not allow them. */
+  /** What the gateway should not have sent: captures and refunds that the payment did not allow, and repeated queries. */
   protests: readonly string[];
-  /** The provider as a process sees it. */
-  of(owner: Owner): Connector;
+  /** The provider as a process sees it; a worker queries what is due. */
+  of(owner: Owner, isWorker: boolean): Connector;
 }
 
 /** Delivers a notification to the gateway; false if the gateway did not acknowledge it. */
@@ -57,23 +60,23 @@ const CAPABILITIES: Capabilities = {
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-/** The gateway relies on it: what was sent arrives before the payment is queried for the first time, or never. */
-const LONGEST_WAY_MS = 8 * SECOND;
+/** The gateway relies on it: after its last moment to send and `neverReceivedMs`, what was sent has arrived, or never will. */
+const LONGEST_WAY_MS = 55 * SECOND;
+/** So long after its arrival, one query may still miss a payment. */
+const MISSED_MS = 3 * MINUTE;
+const DECISIONS_MS = [
+  [10, 5 * MINUTE],
+  [10, 5 * MINUTE],
+  [25 * MINUTE, 59 * MINUTE],
+  [59 * MINUTE, 61 * MINUTE],
+] as const;
 const REASON = 'The provider declined it.';
 
-type Fate = 'answered' | 'not sent' | 'lost before' | 'lost after' | 'failed before' | 'failed after' | 'slow' | 'late';
-const FATES: readonly Fate[] = [
-  ...([
-    'not sent',
-    'lost before',
-    'lost after',
-    'lost after',
-    'failed before',
-    'failed after',
-    'slow',
-    'late',
-  ] as const),
+const FATES = [
+  ...(['not sent', 'lost before', 'lost after', 'lost after', 'failed before', 'failed after'] as const),
+  ...(['slow', 'slow', 'late', 'repeated'] as const),
 ];
+type Fate = 'answered' | (typeof FATES)[number];
 
 export function createProvider(seed: number, scheduler: Scheduler, faults: Faults, notify: Notify): Provider {
   const { chance } = scheduler;
@@ -84,7 +87,7 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
   /** Sends a call over the network; `act` is what the provider does when it arrives. */
   function call<Result>(owner: Owner, label: string, deadline: Deadline, act: () => Result): Promise<Result> {
     if (!deadline.begin()) throw new NotSent('The deadline has passed.');
-    const fate = faults.happens('call') ? chance.of(FATES) : 'answered';
+    const fate: Fate = faults.happens('call') ? chance.of(FATES) : 'answered';
     const isSlow = fate === 'slow';
     const thereMs = chance.between(5, isSlow ? LONGEST_WAY_MS : 300);
     const backMs = fate === 'late' ? chance.between(3 * SECOND, 60 * SECOND) : chance.between(5, 300);
@@ -96,10 +99,21 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
       scheduler.after(WORLD, thereMs, `provider gets ${label} (${fate})`, () => {
         if (fate === 'failed before') return fail();
         const result = act();
+        if (fate === 'repeated')
+          scheduler.after(WORLD, chance.between(5, LONGEST_WAY_MS), `provider gets ${label} again`, act);
         if (fate === 'failed after') fail();
         else if (fate !== 'lost after') answer(() => resolve(result));
       });
     });
+  }
+
+  const queriedAt = new Map<string, number>();
+  /** A lease keeps others from what a worker is querying, and then it is due some seconds later at the earliest. */
+  function noteQuery(subject: string): void {
+    const lastAt = queriedAt.get(subject);
+    queriedAt.set(subject, scheduler.now);
+    if (scheduler.isCalm && lastAt !== undefined && scheduler.now < lastAt + SECOND)
+      protests.push('Something was queried twice within a second.');
   }
 
   /** Sends a notification, perhaps several times; it is repeated some time later if it is not acknowledged. */
@@ -110,7 +124,7 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
         if (!(await notify(connector, sent)) && left > 0) attempt(left - 1, 30 * SECOND);
       });
     const fault = faults.happens('notification') ? chance.of(['lost', 'repeated', 'late'] as const) : undefined;
-    if (fault !== 'lost') attempt(3, chance.between(1, fault === 'late' ? 10 * MINUTE : SECOND));
+    if (fault !== 'lost') attempt(3, chance.between(1, fault === 'late' ? 10 * MINUTE : chance.of([50, SECOND])));
     if (fault === 'repeated') attempt(0, chance.between(1, MINUTE));
   }
 
@@ -125,17 +139,25 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
     return { kind: status, reportedAmount };
   }
 
+  /** Once, a query does not find a payment that arrived lately. */
+  function isMissed(payment: ProviderPayment): boolean {
+    if (payment.wasMissed || scheduler.now > payment.arrivedAt + MISSED_MS || !faults.happens('miss')) return false;
+    payment.wasMissed = true;
+    return true;
+  }
+
   /** The provider has the money, or its promise. */
   function pay(payment: ProviderPayment): void {
     payment.status = payment.authoriseOnly ? 'authorised' : 'settled';
     if (payment.status === 'settled') payment.captured = payment.amount;
   }
 
-  /** The payer decides some time later, or never; one in five decides when the time is nearly over, or over. */
+  /** The payer decides soon, after the last query before the end of the time, about that end, or never. */
   function awaitPayer(payment: ProviderPayment, connector: string): void {
     const decision = chance.of(['pays', 'pays', 'pays', 'declines', 'leaves'] as const);
     if (decision === 'leaves') return;
-    const ms = chance.oneIn(0.2) ? chance.between(59 * MINUTE, 61 * MINUTE) : chance.between(10, 5 * MINUTE);
+    const [least, most] = chance.of(DECISIONS_MS);
+    const ms = chance.between(least, most);
     scheduler.after(WORLD, ms, `payer ${decision}`, () => {
       if (payment.status !== 'accepted' && payment.status !== 'redirected') return;
       payment.paidAt = scheduler.now;
@@ -149,7 +171,9 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
     const known = ledger.get(reference);
     if (known) return outcomeOf(known);
     const booked = { captured: 0n, refunded: 0n, operations: new Map<string, ProviderBooking>() };
-    const payment: ProviderPayment = { reference, amount, currency, authoriseOnly, status: 'declined', ...booked };
+    const arrival = { arrivedAt: scheduler.now, wasMissed: false };
+    const order = { reference, amount, currency, authoriseOnly };
+    const payment: ProviderPayment = { ...order, status: 'declined', ...booked, ...arrival };
     ledger.set(reference, payment);
     const connector = connectorOf(brand);
     if (chance.oneIn(0.15)) payment.status = 'declined';
@@ -202,7 +226,7 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
       });
     } else {
       decide();
-      if (verb === 'capture' && booking.state === 'done' && chance.oneIn(0.3)) report(payment, connector);
+      if (verb === 'capture' && booking.state === 'done' && chance.oneIn(0.6)) report(payment, connector);
       else if (chance.oneIn(0.3)) tell();
     }
     return operationOutcome(booking);
@@ -211,20 +235,24 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
   return {
     ledger,
     protests,
-    of: (owner) => ({
+    of: (owner, isWorker) => ({
       capabilities: CAPABILITIES,
       submit: (submission, deadline) => call(owner, 'submit', deadline, () => submit(submission)),
-      query: ({ reference }, deadline) =>
-        call(owner, 'query', deadline, (): Outcome => {
+      query({ reference }, deadline) {
+        if (isWorker) noteQuery(reference);
+        return call(owner, 'query', deadline, (): Outcome => {
           const payment = ledger.get(reference);
-          return payment ? outcomeOf(payment) : { kind: 'notFound' };
-        }),
+          return payment && !isMissed(payment) ? outcomeOf(payment) : { kind: 'notFound' };
+        });
+      },
       operate: (operation, deadline) => call(owner, operation.verb, deadline, () => operate(operation)),
-      queryOperation: ({ reference, operation }, deadline) =>
-        call(owner, 'query of an operation', deadline, (): OperationOutcome => {
+      queryOperation({ reference, operation }, deadline) {
+        if (isWorker) noteQuery(operation);
+        return call(owner, 'query of an operation', deadline, (): OperationOutcome => {
           const booking = ledger.get(reference)?.operations.get(operation);
           return booking ? operationOutcome(booking) : { kind: 'notFound' };
-        }),
+        });
+      },
       readNotifications: () => undefined,
       interpretNotification,
     }),

@@ -31,6 +31,8 @@ export interface Scheduler {
   readonly chance: Chance;
   /** The owner of the code that is running. */
   readonly current: Owner;
+  /** Whether no process was delayed so far, by a pause or because time passed while a step of it was ready. */
+  readonly isCalm: boolean;
   /** Waits until the scheduler takes this step. */
   step<Result>(owner: Owner, label: string, action: () => Promise<Result>, transaction?: object): Promise<Result>;
   /** Opens or ends a transaction. */
@@ -41,6 +43,8 @@ export interface Scheduler {
   sleep(ms: number): Promise<void>;
   /** Takes no step of a process for some time; one statement that it sent may take effect. */
   freeze(owner: Owner, ms: number): Promise<void>;
+  /** Whether a process waits for the result of a statement that writes payments or claims due rows. */
+  isWriting(owner: Owner): boolean;
   /** Forgets all steps and timers of a process; one statement that it sent may take effect. */
   kill(owner: Owner): Promise<void>;
   /** Adds a line to the trace. */
@@ -56,9 +60,11 @@ export interface Scheduler {
 export interface RunHooks {
   /** Called before each step outside of transactions. */
   disturb(): Promise<void>;
-  /** Called when no step is ready: the time of the next work, which starts then; undefined if there is none. */
-  nextWork(): Promise<{ at: number; start(): void } | undefined>;
+  /** Called when no step is ready: the time of the next work, which starts then; undefined if `before` is sooner. */
+  nextWork(before: number): Promise<{ at: number; start(): void } | undefined>;
 }
+
+const WRITING = /^sql (write|claim|with clock)/;
 
 /** More steps than any run needs. */
 const MOST_STEPS = 5000;
@@ -140,6 +146,9 @@ export function createScheduler(seed: number): Scheduler {
     get current() {
       return current;
     },
+    get isCalm() {
+      return haste === 0 && frozenUntil.size === 0;
+    },
     get steps() {
       return taken;
     },
@@ -163,6 +172,7 @@ export function createScheduler(seed: number): Scheduler {
       after(WORLD, ms, `${owner} goes on`, () => undefined);
       await actUnseen(owner);
     },
+    isWriting: (owner) => steps.some((step) => step.owner === owner && WRITING.test(step.label)),
     async kill(owner) {
       note(`${owner} is killed`);
       await actUnseen(owner);
@@ -183,7 +193,7 @@ export function createScheduler(seed: number): Scheduler {
           await take(chance.of(ready));
           continue;
         }
-        const work = ready.length === 0 ? await nextWork() : undefined;
+        const work = ready.length === 0 ? await nextWork(timer ? timeOf(timer) : Number.POSITIVE_INFINITY) : undefined;
         if (work && (!timer || work.at < timeOf(timer))) {
           now = Math.max(now, work.at);
           await settle(WORLD, () => void work.start());

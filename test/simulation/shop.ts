@@ -147,7 +147,7 @@ export function createShop(seed: number, scheduler: Scheduler, processes: Proces
     if (!payment) return;
     await sleep(chance.of([0, 10 * SECOND, 7 * 24 * 60 * MINUTE]));
     const steps = [
-      () => capturePart(payment, chance.of(['', '6.00', '10.00'])),
+      () => capturePart(payment, chance.of(['', '6.00', '6.00', '10.00'])),
       () => capturePart(payment, ''),
       () => cancel(payment),
       () => refundPart(payment, ''),
@@ -212,7 +212,7 @@ export function createShop(seed: number, scheduler: Scheduler, processes: Proces
         await sleep(chance.between(0, 5 * SECOND));
         await chance.of(scripts)();
       };
-      await Promise.all(Array.from({ length: chance.upTo(3) }, begin));
+      await Promise.all(Array.from({ length: chance.of([1, 1, 2]) }, begin));
     },
   };
 }
