@@ -10,7 +10,7 @@ import {
 } from '../../src/store/callbacks.ts';
 import { deliveriesAt, idOf } from '../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { notedCallbackStore, readingOf, type Statement } from '../support/plans.ts';
+import { openRecordedStores, readingOf, type Statement } from '../support/plans.ts';
 import { answers } from '../support/receivers.ts';
 import { sized } from '../support/size.ts';
 
@@ -29,7 +29,7 @@ let deliveries: ReturnType<typeof deliveriesAt>;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
-  ({ store, statements, close } = notedCallbackStore(shop.connection));
+  ({ callbacks: store, statements, close } = openRecordedStores(shop.connection));
 });
 afterAll(async () => {
   await close();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CallbackFilter, CallbackStore } from '../../src/store/callbacks.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { notedCallbackStore, readingOf, type Statement } from '../support/plans.ts';
+import { openRecordedStores, readingOf, type Statement } from '../support/plans.ts';
 
 const MERCHANTS = 50;
 const CALLBACKS = 100_000;
@@ -27,7 +27,7 @@ const NEW = merchant(997);
 
 beforeAll(async () => {
   shop = await startTestGateway();
-  ({ store, statements, close } = notedCallbackStore(shop.connection));
+  ({ callbacks: store, statements, close } = openRecordedStores(shop.connection));
   payment = (await shop.sale()).body.trans_id;
   const insert = (mid: string, state: string, count: number, second: string) =>
     shop.rows(`insert into callbacks (mid, payment_id, seq, type, body, is_json, endpoint, state, due_at, created_at)

@@ -4,14 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generate } from '../../bench/generate.ts';
 import { createDueEndpoints } from '../../src/core/callbacks/due-endpoints.ts';
 import { createDueRows, type DueStore } from '../../src/core/due-rows.ts';
-import { type CallbackStore, createCallbackStore } from '../../src/store/callbacks.ts';
-import { INDEX_ONLY, openDatabase } from '../../src/store/database.ts';
-import { createOperationStore } from '../../src/store/operations.ts';
-import { createPaymentStore } from '../../src/store/payments.ts';
+import type { CallbackStore } from '../../src/store/callbacks.ts';
+import { INDEX_ONLY } from '../../src/store/database.ts';
 import { prepareSession } from '../../src/store/session.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { readingOf } from '../support/plan.ts';
-import { recordStatements, type Statement } from '../support/plans.ts';
+import { openRecordedStores, type Statement } from '../support/plans.ts';
 
 const SIZE = { payments: 5000, accounts: 1, days: 30 };
 const CONNECTOR = 'upstream';
@@ -28,16 +26,7 @@ let callbacks: CallbackStore;
 
 beforeAll(async () => {
   shop = await startTestGateway();
-  const opened = openDatabase(shop.connection, () => undefined);
-  const recorded = recordStatements(opened, shop.connection);
-  statements = recorded.statements;
-  payments = createPaymentStore(recorded.database, () => undefined);
-  operations = createOperationStore(recorded.database);
-  callbacks = createCallbackStore(recorded.database);
-  close = async () => {
-    await recorded.close();
-    await opened.close();
-  };
+  ({ statements, payments, operations, callbacks, close } = openRecordedStores(shop.connection));
   for (const table of ['payments', 'operations', 'callbacks'])
     await shop.rows(`alter table ${table} set (autovacuum_enabled = off)`);
   await generate(shop.connection, SIZE, () => undefined);

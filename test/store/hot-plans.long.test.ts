@@ -2,15 +2,15 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { accountId, generate } from '../../bench/generate.ts';
-import { type CallbackStore, createCallbackStore, SWEEP_START } from '../../src/store/callbacks.ts';
-import { INDEX_ONLY, openDatabase } from '../../src/store/database.ts';
-import { createOperationStore, type OperationStore } from '../../src/store/operations.ts';
-import { createPaymentStore, type PaymentStore, type PaymentWithDetails } from '../../src/store/payments.ts';
+import { type CallbackStore, SWEEP_START } from '../../src/store/callbacks.ts';
+import { INDEX_ONLY } from '../../src/store/database.ts';
+import type { OperationStore } from '../../src/store/operations.ts';
+import type { PaymentStore, PaymentWithDetails } from '../../src/store/payments.ts';
 import { prepareSession } from '../../src/store/session.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 import { readingOf } from '../support/plan.ts';
-import { recordStatements, type Statement } from '../support/plans.ts';
+import { openRecordedStores, type Statement } from '../support/plans.ts';
 
 /** Enough that even operations, which are few, are cheaper to read by an index than in full. */
 const SIZE = { payments: 20_000, accounts: 50, days: 30 };
@@ -29,16 +29,7 @@ let known: { mid: string; paymentId: string; orderId: string };
 
 beforeAll(async () => {
   shop = await startTestGateway();
-  const opened = openDatabase(shop.connection, () => undefined);
-  const recorded = recordStatements(opened, shop.connection);
-  statements = recorded.statements;
-  payments = createPaymentStore(recorded.database, () => undefined);
-  operations = createOperationStore(recorded.database);
-  callbacks = createCallbackStore(recorded.database);
-  close = async () => {
-    await recorded.close();
-    await opened.close();
-  };
+  ({ statements, payments, operations, callbacks, close } = openRecordedStores(shop.connection));
   await generate(shop.connection, SIZE, () => undefined);
   [known] = (await shop.rows(
     `select mid, payment_id as "paymentId", order_id as "orderId" from payments where order_id = 'order-12345'`,

@@ -5,6 +5,8 @@ import pg from 'pg';
 import { prepareValue } from 'pg/lib/utils.js';
 import { createCallbackStore } from '../../src/store/callbacks.ts';
 import { type Connection, type Database, openDatabase } from '../../src/store/database.ts';
+import { createOperationStore } from '../../src/store/operations.ts';
+import { createPaymentStore } from '../../src/store/payments.ts';
 import type { PipelinedConnection } from '../../src/store/pipelined-connection.ts';
 import type { Schema } from '../../src/store/schema.ts';
 import { readBinaryArray } from './binary-array.ts';
@@ -46,7 +48,7 @@ function noteQueries(client: pg.PoolClient, statements: Statement[]): void {
 }
 
 /** The same database, recording the statements that go through it. */
-export function recordStatements(database: Database, connection: Connection) {
+function recordStatements(database: Database, connection: Connection) {
   const statements: Statement[] = [];
   const pool = new pg.Pool({ ...connection, options: '-c timezone=UTC' });
   const query = new Kysely<Schema>({
@@ -83,12 +85,14 @@ const literals = (client: pg.Client, { text, values }: Statement): Promise<strin
     }),
   );
 
-/** The callback store over its own connections, and the statements that it sends. */
-export function notedCallbackStore(connection: Connection) {
+/** Stores over their own connections, and the statements that they send. */
+export function openRecordedStores(connection: Connection) {
   const opened = openDatabase(connection, () => undefined);
   const { database, statements, close } = recordStatements(opened, connection);
   return {
-    store: createCallbackStore(database),
+    payments: createPaymentStore(database, () => undefined),
+    operations: createOperationStore(database),
+    callbacks: createCallbackStore(database),
     statements,
     async close() {
       await close();
