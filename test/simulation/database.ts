@@ -21,6 +21,13 @@ const CLOCK_FUNCTIONS = `
     )
     .join('\n')}`;
 
+/** No process takes back that a callback was delivered. */
+const DELIVERED_STAYS = `
+  create function simulation.refuse() returns trigger language plpgsql
+    as $$ begin raise 'A delivered callback is to be delivered again.'; end $$;
+  create trigger delivered_stays before update on callbacks for each row
+    when (old.state = 'delivered' and new.state <> 'delivered') execute function simulation.refuse()`;
+
 const READS_CLOCK = /\b(now|statement_timestamp|clock_timestamp)\(\)/;
 
 /** The tables that runs write. */
@@ -59,6 +66,7 @@ export async function openSimulatedDatabase(connection: Connection): Promise<Sim
   } as pg.ClientConfig);
   await client.connect();
   await client.query(CLOCK_FUNCTIONS);
+  await client.query(DELIVERED_STAYS);
   await prepareSession(client, { ...INDEX_ONLY, search_path: 'simulation,public,pg_catalog' });
   const { stream } = client.connection;
   let scheduler: Scheduler;

@@ -6,7 +6,7 @@ export interface Faults {
   happens(kind: FaultKind): boolean;
 }
 
-export type FaultKind = 'crash' | 'pause' | 'stall' | 'call' | 'miss' | 'notification' | 'receiver';
+export type FaultKind = 'crash' | 'pause' | 'stall' | 'call' | 'outage' | 'miss' | 'notification' | 'receiver';
 
 /** How often each kind happens in a run that has it; crashes and pauses are chosen before each step. */
 const RATES: Readonly<Record<FaultKind, readonly number[]>> = {
@@ -14,7 +14,8 @@ const RATES: Readonly<Record<FaultKind, readonly number[]>> = {
   pause: [0, 0.002, 0.01],
   stall: [0, 0.05, 0.3],
   call: [0, 0.1, 0.3, 0.6],
-  miss: [0, 0.3],
+  outage: [0, 0, 0.3],
+  miss: [0, 0.5],
   notification: [0, 0.2, 0.6],
   receiver: [0, 0.2, 0.5],
 };

@@ -34,7 +34,7 @@ export interface Processes {
 
 const PER_ROLE = 2;
 /** Shorter and longer than a lease, and than the time after which a payment counts as never received. */
-const PAUSES_MS = [2000, 40_000, 300_000];
+const PAUSES_MS = [2000, 40_000, 300_000, 300_000];
 
 /** What a process logs if time passes while its statements wait. */
 const EXPECTED = /did not answer within|Too many requests are waiting|reached the statement too late/;
@@ -117,7 +117,8 @@ export function startProcesses({ scheduler, installation, faults, provider, merc
       const pause = ({ number }: Process) => scheduler.freeze(number, chance.between(100, chance.of(PAUSES_MS)));
       if (faults.happens('crash')) await kill(chance.of(living));
       else if (faults.happens('pause')) await pause(chance.of(living));
-      else if (writing.length > 0 && faults.happens('stall')) await pause(chance.of(writing));
+      else if (writing.length > 0 && faults.happens('stall'))
+        await (chance.oneIn(0.3) ? kill : pause)(chance.of(writing));
     },
   };
 }

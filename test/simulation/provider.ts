@@ -62,6 +62,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 /** The gateway relies on it: after its last moment to send and `neverReceivedMs`, what was sent has arrived, or never will. */
 const LONGEST_WAY_MS = 55 * SECOND;
+const BACK_MS = [300, 300, 3 * SECOND];
 /** So long after its arrival, one query may still miss a payment. */
 const MISSED_MS = 3 * MINUTE;
 const DECISIONS_MS = [
@@ -83,14 +84,17 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
   const ledger = new Map<string, ProviderPayment>();
   const protests: string[] = [];
   let events = 0;
+  /** The provider answers nothing before. */
+  let outUntil = 0;
 
   /** Sends a call over the network; `act` is what the provider does when it arrives. */
   function call<Result>(owner: Owner, label: string, deadline: Deadline, act: () => Result): Promise<Result> {
     if (!deadline.begin()) throw new NotSent('The deadline has passed.');
-    const fate: Fate = faults.happens('call') ? chance.of(FATES) : 'answered';
+    const isOut = scheduler.now < outUntil;
+    const fate: Fate = isOut ? 'failed before' : faults.happens('call') ? chance.of(FATES) : 'answered';
     const isSlow = fate === 'slow';
     const thereMs = chance.between(5, isSlow ? LONGEST_WAY_MS : 300);
-    const backMs = fate === 'late' ? chance.between(3 * SECOND, 60 * SECOND) : chance.between(5, 300);
+    const backMs = fate === 'late' ? chance.between(3 * SECOND, 60 * SECOND) : chance.between(5, chance.of(BACK_MS));
     return new Promise((resolve, reject) => {
       const answer = (run: () => void): void => void scheduler.after(owner, backMs, `gets the answer to ${label}`, run);
       const fail = (): void => answer(() => reject(new Error('The provider answered 500.')));
@@ -101,7 +105,9 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
         const result = act();
         if (fate === 'repeated')
           scheduler.after(WORLD, chance.between(5, LONGEST_WAY_MS), `provider gets ${label} again`, act);
-        if (fate === 'failed after') fail();
+        const breaksDown = label === 'submit' && faults.happens('outage');
+        if (breaksDown) outUntil = scheduler.now + chance.between(MINUTE, 3 * MINUTE);
+        if (fate === 'failed after' || breaksDown) fail();
         else if (fate !== 'lost after') answer(() => resolve(result));
       });
     });
@@ -163,7 +169,8 @@ export function createProvider(seed: number, scheduler: Scheduler, faults: Fault
       payment.paidAt = scheduler.now;
       if (decision === 'pays') pay(payment);
       else payment.status = 'declined';
-      report(payment, connector);
+      // After the last query, only that of the deadline finds out without a notification.
+      if (least < 25 * MINUTE || chance.oneIn(0.3)) report(payment, connector);
     });
   }
 

@@ -43,7 +43,7 @@ export interface Scheduler {
   sleep(ms: number): Promise<void>;
   /** Takes no step of a process for some time; one statement that it sent may take effect. */
   freeze(owner: Owner, ms: number): Promise<void>;
-  /** Whether a process waits for the result of a statement that writes payments or claims due rows. */
+  /** Whether a process waits for the result of a statement that writes payments, or claims or records work. */
   isWriting(owner: Owner): boolean;
   /** Forgets all steps and timers of a process; one statement that it sent may take effect. */
   kill(owner: Owner): Promise<void>;
@@ -64,7 +64,7 @@ export interface RunHooks {
   nextWork(before: number): Promise<{ at: number; start(): void } | undefined>;
 }
 
-const WRITING = /^sql (write|claim|with clock)/;
+const WRITING = /^sql (write|claim|with clock|record_callbacks)/;
 
 /** More steps than any run needs. */
 const MOST_STEPS = 5000;
@@ -131,7 +131,7 @@ export function createScheduler(seed: number): Scheduler {
   /** Lets a statement that a process has sent take effect, or none; the process learns of it later, or never. */
   async function actUnseen(owner: Owner): Promise<void> {
     const sent = steps.filter(({ owner: own, label }) => own === owner && /^sql (?!begin)/.test(label));
-    if (sent.length === 0 || chance.oneIn(0.5)) return;
+    if (sent.length === 0 || chance.oneIn(0.3)) return;
     const step = chance.of(sent);
     note(`${owner} does not see the result of ${step.label}`);
     const result = step.act();

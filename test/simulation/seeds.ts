@@ -28,7 +28,7 @@ export interface SeedResults {
   trace: readonly string[];
 }
 
-const PORTION = 25;
+const PORTION = 50;
 
 export async function runSeeds(options: SeedOptions): Promise<SeedResults> {
   const { server, template, from, count, isStopped = () => false, onProgress } = options;
