@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deliveriesAt, holds, idOf, type MerchantSite } from '../support/delivery-shop.ts';
 import { openShop } from '../support/gateway.ts';
+import { PAST_PAYMENT_ID } from '../support/payments.ts';
 import { answers } from '../support/receivers.ts';
 
 const shop = openShop();
@@ -64,7 +65,7 @@ describe('a bulk resend', () => {
     const id = await site.sale();
     await deliveries.drain();
     await shop.rows(`insert into callbacks (mid, payment_id, seq, type, body, is_json, endpoint, state, attempts, created_at)
-      select mid, gen_random_uuid(), seq, type, body, is_json, endpoint, 'delivered', 0,
+      select mid, ${PAST_PAYMENT_ID}, seq, type, body, is_json, endpoint, 'delivered', 0,
         -- Many have the same time, so that portions end between them.
         created_at - (n / 700) * interval '1 second'
       from callbacks, generate_series(2, ${count}) n where payment_id = '${id}'`);

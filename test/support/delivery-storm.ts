@@ -7,6 +7,7 @@ import { selfSigned } from './certificate.ts';
 import { idOf, type MerchantWithSecret } from './delivery-shop.ts';
 import { ADMIN_TOKEN, saleFields } from './gateway.ts';
 import { operationFields } from './operations.ts';
+import { PAST_PAYMENT_ID } from './payments.ts';
 import { newDatabase, newDataDir, type RunningGateway, startGateway } from './process.ts';
 import {
   answers,
@@ -59,7 +60,7 @@ type Notes = Pick<StormMerchant, 'arrivals' | 'accepted'>;
 /** Copies real payments with their history and callbacks under new ids, as if they had happened now. */
 const COPY = `
   with made as materialized (
-    select t.mid, t.payment_id as sample, gen_random_uuid() as id, clock_timestamp() as now
+    select t.mid, t.payment_id as sample, ${PAST_PAYMENT_ID} as id, clock_timestamp() as now
     from unnest($1::uuid[], $2::uuid[]) as t(mid, payment_id), generate_series(1, $3)
   ), paid as (
     insert into payments select r.* from made m join payments p on p.mid = m.mid and p.payment_id = m.sample,

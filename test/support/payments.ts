@@ -21,3 +21,6 @@ export function preparedPayment(shop: TestGateway, changes: Partial<PaymentWithD
   });
   return { ...payment, ...changes };
 }
+
+/** SQL: the id of a payment of the past, which contains a time as all ids of payments do. */
+export const PAST_PAYMENT_ID = `('01a0' || substr(gen_random_uuid()::text, 5))::uuid`;
