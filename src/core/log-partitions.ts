@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeArchive } from '../lib/archive-file.ts';
 import { firstIdAt } from '../lib/id.ts';
 import { LIMITS } from '../rules/limits.ts';
-import { DAILY_MOST, LOGS, type Log } from '../rules/partitions.ts';
+import { DAILY_MOST, LOGS, type PartitionedLog } from '../rules/partitions.ts';
 import type { Partition, PartitionTools } from '../store/partitions.ts';
 import type { Gateway } from './context.ts';
 
@@ -21,7 +21,7 @@ function periodEnd(ms: number, isDaily: boolean): number {
   return isDaily ? Date.UTC(year, month, day + 1) : Date.UTC(year, month + 1, 1);
 }
 
-async function addAhead(gateway: PartitionedGateway, tools: PartitionTools, log: Log): Promise<void> {
+async function addAhead(gateway: PartitionedGateway, tools: PartitionTools, log: PartitionedLog): Promise<void> {
   const { table, setting, aheadDays } = log;
   const keptDays = gateway.retention[setting];
   const partitions = await tools.list(table);
@@ -46,7 +46,12 @@ async function addAhead(gateway: PartitionedGateway, tools: PartitionTools, log:
 }
 
 /** Archives and drops a partition that is detached. */
-async function dispose(gateway: PartitionedGateway, tools: PartitionTools, log: Log, name: string): Promise<void> {
+async function dispose(
+  gateway: PartitionedGateway,
+  tools: PartitionTools,
+  log: PartitionedLog,
+  name: string,
+): Promise<void> {
   const { archiveFolder } = gateway;
   if (log.isArchived && archiveFolder !== undefined) {
     const path = join(archiveFolder, `${name}-${dateOf(gateway.clock.real())}.jsonl.gz`);
@@ -57,7 +62,7 @@ async function dispose(gateway: PartitionedGateway, tools: PartitionTools, log: 
 }
 
 /** All rows of a partition have to be old: those of the payments of a time, and those that were added to them later. */
-async function dropOld(gateway: PartitionedGateway, tools: PartitionTools, log: Log): Promise<void> {
+async function dropOld(gateway: PartitionedGateway, tools: PartitionTools, log: PartitionedLog): Promise<void> {
   const { table, setting, getsLateRows } = log;
   for (const name of await tools.detached(table)) await dispose(gateway, tools, log, name);
   const keptMs = gateway.retention[setting] * LIMITS.dayMs;

@@ -13,6 +13,9 @@ export const isItemFault = (error: unknown): boolean => /^(2[23]...|21000)$/.tes
 /** `lock_timeout` expired: the statement changed nothing. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
 
+/** PostgreSQL aborted the statement to resolve a deadlock; it wrote nothing. */
+export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';
+
 /** The gateway found that the database is not usable at the moment. */
 export class Outage extends Error {}
 

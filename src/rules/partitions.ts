@@ -1,8 +1,10 @@
 /** The logs that are kept in partitions by time, so that old rows are dropped without being read or blocking others. */
 import type { Retention } from './retention.ts';
 
-export interface Log {
-  table: 'callback_attempts' | 'api_calls';
+export type PartitionedTable = 'callback_attempts' | 'api_calls';
+
+export interface PartitionedLog {
+  table: PartitionedTable;
   setting: keyof Retention;
   /** Rows can be added to old partitions, because their ids are those of payments: a dropped partition is replaced. */
   getsLateRows: boolean;
@@ -12,7 +14,7 @@ export interface Log {
   aheadDays: number;
 }
 
-export const LOGS: readonly Log[] = [
+export const LOGS: readonly PartitionedLog[] = [
   { table: 'callback_attempts', setting: 'callbackAttempts', getsLateRows: true, isArchived: true, aheadDays: 30 },
   // They help to find mistakes in recent requests, and their days are few.
   { table: 'api_calls', setting: 'apiCalls', getsLateRows: false, isArchived: false, aheadDays: 2 },

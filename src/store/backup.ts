@@ -6,7 +6,7 @@ import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { faultOf } from '../lib/faults.ts';
 import { StartupError } from '../lib/startup-error.ts';
-import { BoundedClient } from './bounded-client.ts';
+import { openClient } from './bounded-client.ts';
 import type { Connection } from './database.ts';
 import { appliedMigrations } from './migrate.ts';
 import { presentDigest } from './migration-files.ts';
@@ -49,12 +49,8 @@ const SEEDED = ['audit_head', 'rollup_progress'];
 
 const quote = pg.escapeIdentifier;
 
-async function connect(connection: Connection): Promise<pg.Client> {
-  const client = new BoundedClient({ ...connection, keepAlive: true, application_name: 'turnpike backup' });
-  client.on('error', () => undefined);
-  await client.connect();
-  return client;
-}
+const connect = (connection: Connection): Promise<pg.Client> =>
+  openClient({ ...connection, keepAlive: true, application_name: 'turnpike backup' });
 
 /** The tables in an order in which each comes after those that it refers to, without the list of migrations. */
 async function tablesOf(client: pg.Client): Promise<{ name: string; columns: string[] }[]> {

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { singleHostAddresses } from '../lib/database-address.ts';
 import { Outage, UnreplicatedCommit } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
+import { StandbyServer } from './session.ts';
 
 /** The function of PostgreSQL that reports a cancelled wait for the standby; the text of the report is translated. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
@@ -44,6 +45,14 @@ export class BoundedClient extends pg.Client {
   }
 }
 
+/** A connection of its own, beside the pools. When it is lost, the statement that uses it fails. */
+export async function openClient(config: pg.ClientConfig): Promise<BoundedClient> {
+  const client = new BoundedClient(config);
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
 /** The host that answers first that it is not a standby. */
 async function findPrimary(addresses: readonly string[]): Promise<{ host: string; port: number }> {
   const probes = addresses.map(async (connectionString) => {
@@ -56,7 +65,7 @@ async function findPrimary(addresses: readonly string[]): Promise<{ host: string
     try {
       await client.connect();
       const { rows } = await client.query('select pg_is_in_recovery() as standby');
-      if (rows[0].standby) throw new Outage('The database server is a standby.');
+      if (rows[0].standby) throw new StandbyServer();
       return { host: client.host, port: client.port };
     } finally {
       client.connection.stream.destroy();

@@ -1,14 +1,13 @@
 /** Migrates a database to the newest schema by running the numbered SQL files that it has not run yet. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
+import { isDeadlock, isLockTimeout } from '../lib/faults.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
-import { BoundedClient } from './bounded-client.ts';
+import { tryLock } from './advisory-lock.ts';
+import { openClient } from './bounded-client.ts';
 import type { Connection } from './database.ts';
 import { type Migration, presentDigest, readMigrations, type Statement, statementsOf } from './migration-files.ts';
-
-/** An advisory lock, so that one process at a time migrates. The number is arbitrary, but unique in this code base. */
-const LOCK = 7_402_203;
 
 /** Gets a line about what takes long. */
 export type Progress = (line: string) => void;
@@ -23,14 +22,11 @@ async function withClient<Result>(
   connection: Connection,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const client = new BoundedClient({
+  const client = await openClient({
     ...connection,
     connectionTimeoutMillis: LIMITS.databaseConnectTimeoutMs,
     application_name: 'turnpike migrate',
   });
-  // A lost connection fails the statement that uses it.
-  client.on('error', () => undefined);
-  await client.connect();
   return work(client).finally(() => client.end());
 }
 
@@ -119,8 +115,7 @@ export async function migrateAt(connection: Connection, options: MigrateOptions 
  */
 async function lock(client: pg.ClientBase, progress: Progress): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [LOCK]);
-    if (rows[0]?.locked) return;
+    if (await tryLock(client, 'migration')) return;
     if (attempt === 1) progress('Another process migrates the database: waiting for it.');
     await pause(LIMITS.migrationWaitMs);
   }
@@ -209,9 +204,6 @@ async function withBuildProgress(step: Step, index: string, build: () => Promise
   await build().finally(() => clearInterval(timer));
 }
 
-const LOCK_NOT_AVAILABLE = '55P03';
-const DEADLOCK = '40P01';
-
 /** Repeats the work when a lock is not to be had, with growing pauses in which those that wait behind it go on. */
 async function whileLocked({ name, progress }: Step, work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -219,8 +211,7 @@ async function whileLocked({ name, progress }: Step, work: () => Promise<unknown
       await work();
       return;
     } catch (error) {
-      const { code } = error as { code?: string };
-      if (code !== LOCK_NOT_AVAILABLE && code !== DEADLOCK) throw error;
+      if (!isLockTimeout(error) && !isDeadlock(error)) throw error;
     }
     if (attempt === LIMITS.migrationAttempts) {
       throw new StartupError(

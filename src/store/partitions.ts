@@ -3,10 +3,11 @@ import type { Readable } from 'node:stream';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { LIMITS } from '../rules/limits.ts';
+import type { PartitionedTable } from '../rules/partitions.ts';
+import { tryLock } from './advisory-lock.ts';
+import { openClient } from './bounded-client.ts';
 import { iso } from './columns.ts';
 import type { Connection } from './database.ts';
-
-export type PartitionedTable = 'callback_attempts' | 'api_calls';
 
 /** A partition has the rows with ids from `from`, or any lower ones, up to but without `to`. */
 export interface Partition {
@@ -38,9 +39,6 @@ export interface PartitionStore {
   /** Runs the work on a connection of its own; does nothing while another process does the same. */
   exclusively(work: (tools: PartitionTools) => Promise<void>): Promise<void>;
 }
-
-/** An advisory lock; the number is arbitrary, but unique in this code base. */
-const LOCK = 7_402_202;
 
 const PARTITIONS = `
   select c.relname::text as name, i.inhdetachpending as "isPending",
@@ -121,13 +119,10 @@ function toolsOf(client: pg.Client): PartitionTools {
 
 export const createPartitionStore = (connection: Connection): PartitionStore => ({
   async exclusively(work) {
-    const client = new pg.Client({ ...connection, keepAlive: true, application_name: 'turnpike partitions' });
-    client.on('error', () => undefined);
-    await client.connect();
+    const client = await openClient({ ...connection, keepAlive: true, application_name: 'turnpike partitions' });
     try {
       await client.query(`set timezone = 'UTC'; set lock_timeout = ${LIMITS.partitionLockTimeoutMs}`);
-      const { rows } = await client.query<{ isOurs: boolean }>('select pg_try_advisory_lock($1) as "isOurs"', [LOCK]);
-      if (rows[0]?.isOurs) await work(toolsOf(client));
+      if (await tryLock(client, 'partitions')) await work(toolsOf(client));
     } finally {
       await client.end().catch(() => undefined);
     }

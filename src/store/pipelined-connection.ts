@@ -1,6 +1,6 @@
 /** A connection that sends the next statement while the last one runs, so that the server is never idle in between. */
 import type pg from 'pg';
-import { isAnswerTimeout, isReadOnly } from '../lib/faults.ts';
+import { isAnswerTimeout, isDeadlock, isReadOnly } from '../lib/faults.ts';
 import { BoundedClient } from './bounded-client.ts';
 import { prepareSession, type SessionSettings } from './session.ts';
 
@@ -82,7 +82,6 @@ export function openPipelinedConnection(
   };
 }
 
-const DEADLOCK = '40P01';
 const DEADLOCK_ATTEMPTS = 5;
 
 /** The rows of a statement. */
@@ -99,7 +98,7 @@ export const runUnlessDeadlocked: typeof run = async (connection, name, text, va
     try {
       return await run(connection, name, text, values);
     } catch (error) {
-      if (attempt === DEADLOCK_ATTEMPTS || (error as { code?: string }).code !== DEADLOCK) throw error;
+      if (attempt === DEADLOCK_ATTEMPTS || !isDeadlock(error)) throw error;
     }
   }
 };

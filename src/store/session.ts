@@ -5,7 +5,11 @@ import { StartupError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
 
 /** The address leads to a standby. */
-export class StandbyServer extends Outage {}
+export class StandbyServer extends Outage {
+  constructor() {
+    super('The database server is a standby.');
+  }
+}
 
 export type SessionSettings = Readonly<Record<string, string | number>>;
 
@@ -31,7 +35,7 @@ export async function prepareSession(client: pg.ClientBase, settings: SessionSet
     // The driver supports this option of a statement, but its types lack it.
     query_timeout: LIMITS.databaseConnectTimeoutMs,
   } as pg.QueryConfig);
-  if (rows[0].standby) throw new StandbyServer('The database server is a standby.');
+  if (rows[0].standby) throw new StandbyServer();
 }
 
 const PROBED_CLIENTS = 3;

@@ -9,9 +9,11 @@ import type { Gateway } from '../../src/core/context.ts';
 import { maintainLogPartitions } from '../../src/core/log-partitions.ts';
 import { firstIdAt } from '../../src/lib/id.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
+import type { PartitionedTable } from '../../src/rules/partitions.ts';
 import { RETENTION_DEFAULTS, type Retention } from '../../src/rules/retention.ts';
+import { lockFolder } from '../../src/store/folder-lock.ts';
 import { migrateAt } from '../../src/store/migrate.ts';
-import type { Partition, PartitionedTable } from '../../src/store/partitions.ts';
+import type { Partition } from '../../src/store/partitions.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 const DAY = LIMITS.dayMs;
@@ -77,6 +79,14 @@ test('partitions follow each other without a gap, and are there before they are 
   expect(first?.from).toBe(null);
   expect(months.length).toBeLessThan(10);
   expect(months.every(({ name }) => /^callback_attempts_\d{6}01$/.test(name))).toBe(true);
+});
+
+test('partitions are added while a gateway has the lock on its data folder', async () => {
+  const lock = await lockFolder(shop.connection);
+  const before = await partitionsOf('api_calls');
+  await maintain(30);
+  expect((await partitionsOf('api_calls')).length).toBeGreaterThan(before.length);
+  await lock?.release();
 });
 
 test('a month of attempts is archived and dropped when all of its rows are old; later attempts of its payments fit in', async () => {

@@ -1,0 +1,13 @@
+/** The advisory locks of an installation: each has a number of its own, and PostgreSQL releases it with its connection. */
+import type pg from 'pg';
+
+/** The numbers are arbitrary. Earlier versions hold `folder` under the same number. */
+const NUMBERS = { folder: 7_402_202, migration: 7_402_203, partitions: 7_402_204 } as const;
+
+/** Takes a lock until the connection ends; false if another connection has it. */
+export async function tryLock(client: Pick<pg.ClientBase, 'query'>, name: keyof typeof NUMBERS): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
+    NUMBERS[name],
+  ]);
+  return rows[0]?.locked === true;
+}
