@@ -76,11 +76,10 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
 
 /** Migrates an older schema, or refuses it; a newer one is used as far as it says that this version can. */
 async function prepareSchema({ migratesAtStart }: Config, connection: Connection, log: Log): Promise<void> {
-  if (migratesAtStart === 'on') {
+  const { missing, newer } = await compareSchema(connection).catch(refuseMigration);
+  if (missing.length > 0 && migratesAtStart === 'on') {
     await migrateAt(connection, { progress: (line) => log.info(line) }).catch(refuseMigration);
-  }
-  const { missing, newer } = await compareSchema(connection);
-  if (missing.length > 0) {
+  } else if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(', ');
     throw new StartupError(
       `The schema of the database is older than this version needs (it lacks ${names}): run \`turnpike migrate\` first, or set TURNPIKE_MIGRATE=on.`,

@@ -2,6 +2,7 @@
 import { OPEN_STATES } from './cards.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
+import { erasedBody } from './notifications.ts';
 
 /** A portion: how many rows were read, how many of them were erased, and where the next portion begins. */
 export interface AgedPortion {
@@ -75,9 +76,9 @@ const NOTIFICATION_BODIES = `
       and n.received_at >= case when $2 = '' then '-infinity' else ($2::jsonb ->> 0)::timestamptz end
     order by n.received_at, n.connector, n.event_id limit $4
   ), erased as (
-    update provider_notifications t set body = jsonb_strip_nulls(jsonb_build_object('type', t.body -> 'type')) from portion p
+    update provider_notifications t set body = ${erasedBody('t.body')} from portion p
     where t.connector = p.connector and t.event_id = p.event_id and t.due_at is null
-      and t.body <> jsonb_strip_nulls(jsonb_build_object('type', t.body -> 'type'))
+      and t.body <> ${erasedBody('t.body')}
     returning 1
   )
   select (select count(*)::int from portion) as read, (select count(*)::int from erased) as erased,

@@ -5,7 +5,7 @@ import { type AuditEntry, appendAudit } from './audit.ts';
 import { HAS_OUTCOME } from './cards.ts';
 import { iso } from './columns.ts';
 import type { Database } from './database.ts';
-import { referencesOf } from './notifications.ts';
+import { erasedBody, referencesOf } from './notifications.ts';
 import type { Actor, Payment, PaymentDetails, ProviderData } from './payment.ts';
 import { IS_NOT_OPEN, IS_OPEN } from './payment-list.ts';
 import type { Schema } from './schema.ts';
@@ -157,7 +157,7 @@ async function eraseRows(transaction: Transaction, { before, cardId }: Erasure):
   const statements = [
     sql`update callbacks set body = '' where mid = ${mid} and payment_id = ${paymentId}`,
     sql`delete from api_calls where mid = ${mid} and (payment_id = ${paymentId} or order_id = ${orderId})`,
-    sql`update provider_notifications set body = jsonb_strip_nulls(jsonb_build_object('type', body -> 'type'))
+    sql`update provider_notifications set body = ${sql.raw(erasedBody('body'))}
       where reference = any(${referencesOf(paymentId)})`,
     sql`update former_submissions set provider_data = null where mid = ${mid} and payment_id = ${paymentId}`,
     // The answer of a mail server contains the address.

@@ -46,6 +46,9 @@ export const referencesOf = (paymentId: string): string[] => [
   ...LATER_SUBMISSIONS.map((submission) => `${paymentId}-${submission}`),
 ];
 
+/** SQL: what remains of the body of a notification that is erased. */
+export const erasedBody = (body: string): string => `jsonb_strip_nulls(jsonb_build_object('type', ${body} -> 'type'))`;
+
 const DUE_CONNECTORS = dueConnectors('provider_notifications');
 
 export interface NotificationStore {

@@ -1,14 +1,12 @@
 /** The rows that the store’s statements read: runs each again under EXPLAIN ANALYZE, and rolls it back. */
-import { CamelCasePlugin, Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 // @ts-expect-error The package has no types for its serializer of wire values.
 import { prepareValue } from 'pg/lib/utils.js';
 import { createCallbackStore } from '../../src/store/callbacks.ts';
-import { type Connection, type Database, openDatabase } from '../../src/store/database.ts';
+import { type Connection, type Database, openDatabase, queryBuilder } from '../../src/store/database.ts';
 import { createOperationStore } from '../../src/store/operations.ts';
 import { createPaymentStore } from '../../src/store/payments.ts';
 import type { PipelinedConnection } from '../../src/store/pipelined-connection.ts';
-import type { Schema } from '../../src/store/schema.ts';
 import { readBinaryArray } from './binary-array.ts';
 
 export interface Statement {
@@ -51,10 +49,7 @@ function noteQueries(client: pg.PoolClient, statements: Statement[]): void {
 function recordStatements(database: Database, connection: Connection) {
   const statements: Statement[] = [];
   const pool = new pg.Pool({ ...connection, options: '-c timezone=UTC' });
-  const query = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
-    plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
-  });
+  const query = queryBuilder(pool);
   const noted = (connection: PipelinedConnection): PipelinedConnection => ({
     ...connection,
     query: (statement) => {
