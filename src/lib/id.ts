@@ -39,6 +39,9 @@ export function newId(): string {
   return `${timeText}-${versionAndCounter}-${random.slice(0, 4)}-${random.slice(4)}`;
 }
 
+/** The highest id that exists. */
+export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 const LAST_MS = 2 ** 48 - 1;
 
 /** The lower bound of the ids created at this moment or later; every id created before it is smaller. */

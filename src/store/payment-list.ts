@@ -1,5 +1,5 @@
 /** The operator's list of payments: reads every combination of filters through an index. */
-import { firstIdAt } from '../lib/id.ts';
+import { firstIdAt, LAST_ID } from '../lib/id.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { SearchWord } from '../rules/payment-search.ts';
 import { columns, iso, snake } from './columns.ts';
@@ -30,8 +30,6 @@ export const FURTHEST_CLOCK = `
   select (coalesce(max(offset_ms) filter (where mid is null), 0)
     + coalesce(max(offset_ms) filter (where mid is not null), 0))::float8 as "aheadMs"
   from clock_offsets`;
-
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** Filters that are compared for equality. */
 const EQUAL = ['mid', 'orderId', 'state', 'brand', 'attention', 'scheduleId'] as const;

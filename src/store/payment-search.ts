@@ -1,4 +1,5 @@
 /** The text search for payments: turns words into statements that read a bounded number of rows through indexes. */
+import { LAST_ID } from '../lib/id.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { type SearchField, type SearchWord, searchedAmounts } from '../rules/payment-search.ts';
 import { columns } from './columns.ts';
@@ -109,7 +110,7 @@ const COUNTED_MOST = 1000;
 const FREQUENT = LIMITS.searchReadMost;
 
 const FIRST_ID = `uuid '00000000-0000-0000-0000-000000000000'`;
-const LAST_ID = `uuid 'ffffffff-ffff-ffff-ffff-ffffffffffff'`;
+const HIGHEST_ID = `uuid '${LAST_ID}'`;
 
 /** Drops the parameters that the text does not contain: PostgreSQL refuses them, because it cannot infer their types. */
 function withUsedValues(text: string, values: readonly unknown[]): { text: string; values: unknown[] } {
@@ -136,7 +137,7 @@ export function searchCounts(filter: PaymentFilter, words: readonly SearchWord[]
       if (branch.kind !== 'index') return [];
       const { column, value, where } = branch;
       const source = `from payments p where (${column}, p.payment_id) >= (${value}, ${FIRST_ID})
-        and (${column}, p.payment_id) < (${value}, ${LAST_ID}) and ${where} order by ${column}, p.payment_id`;
+        and (${column}, p.payment_id) < (${value}, ${HIGHEST_ID}) and ${where} order by ${column}, p.payment_id`;
       return `(select case when n > ${COUNTED_MOST} then ${FREQUENT} else n end from (select ${count(source, COUNTED_MOST)} as n) c)`;
     });
     return weights.join(' + ');

@@ -1,5 +1,6 @@
 /** Schedules and their subscriptions; a subscription row is also the job that charges it. */
 import { sql } from 'kysely';
+import { LAST_ID } from '../lib/id.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { claimStatement, columns, iso, isoOrNull } from './columns.ts';
 import type { Database } from './database.ts';
@@ -171,8 +172,6 @@ export const subscriptionsStatement = (condition: string): string => `
   ) b
   where s.schedule_id = $1 and ${condition}
   order by b."subscriptionId" desc limit $3`;
-
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A subscription before and after a charge. */
 export interface SubscriptionStep {

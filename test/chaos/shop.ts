@@ -46,13 +46,9 @@ const PATIENCE: Patience = { timeoutMs: 15_000, retries: 4, retryPauseMs: 200 };
 
 export type Shop = ReturnType<typeof createShop>;
 
-export function createShop(
-  url: string,
-  account: Account,
-  name: string,
-  { chance, records, patience = PATIENCE }: { chance: Chance; records: Records; patience?: Patience },
-) {
-  const turnpike = new Turnpike({
+/** A client of the account. */
+export const clientOf = (url: string, account: Account, patience: Partial<Patience>): Turnpike =>
+  new Turnpike({
     url,
     clientKey: account.client_key,
     merchantKey: account.merchant_key,
@@ -60,6 +56,14 @@ export function createShop(
     callbackSecret: account.callback_secret,
     ...patience,
   });
+
+export function createShop(
+  url: string,
+  account: Account,
+  name: string,
+  { chance, records, patience = PATIENCE }: { chance: Chance; records: Records; patience?: Patience },
+) {
+  const turnpike = clientOf(url, account, patience);
   let orders = 0;
   const newOrder = (): string => `${name}-${++orders}`;
   const amount = (): string => `${chance.upTo(999)}.${String(chance.upTo(99)).padStart(2, '0')}`;

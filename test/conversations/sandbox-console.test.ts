@@ -4,6 +4,7 @@ import { pretendWalletSettings } from '../../src/core/pretend-wallet.ts';
 import { BRANDS } from '../../src/rules/brands.ts';
 import { newOrderId, openShop, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { type PanelAnswer, signedIn, type TestOperator } from '../support/operators.ts';
+import { unescaped } from '../support/pages.ts';
 
 const shop = openShop({ simulator: true });
 const PATH = '/admin/sandbox';
@@ -12,14 +13,6 @@ let owner: TestOperator;
 beforeAll(async () => {
   owner = await signedIn(shop, 'owner');
 });
-
-const unescaped = (text: string): string =>
-  text
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
 
 /** The fields of the form that sends a payment, as a browser submits them. */
 function formFields(page: string): Record<string, string> {

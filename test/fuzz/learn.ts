@@ -1,4 +1,6 @@
 /** Keeps what responses show for later requests: ids, links and the forms of pages. */
+
+import { unescaped } from '../support/pages.ts';
 import type { KnownForm, Route, World } from './model.ts';
 import { poolOf } from './samples.ts';
 
@@ -28,16 +30,9 @@ function keep({ known, untouched }: World, name: string, value: string): void {
   if (pool.length > KEPT) pool.shift();
 }
 
-const plain = (text: string): string =>
-  text
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
 const attribute = (tag: string, name: string): string | undefined => {
   const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
-  return value === undefined ? undefined : plain(value);
+  return value === undefined ? undefined : unescaped(value);
 };
 
 /** Finds the route of a path, and the parameters in it. */
@@ -70,7 +65,7 @@ export function learnPage(world: World, html: string, path: string): void {
       for (const [at, name] of namesOf(route).entries()) keep(world, name, decodeURIComponent(values[at] ?? ''));
     return route;
   };
-  for (const [, href = ''] of html.matchAll(/\shref="(\/[^"]*)"/g)) visit('GET', plain(href));
+  for (const [, href = ''] of html.matchAll(/\shref="(\/[^"]*)"/g)) visit('GET', unescaped(href));
   for (const [, head = '', body = ''] of html.matchAll(/<form(\s[^>]*)?>([\s\S]*?)<\/form>/g)) {
     const method = (attribute(head, 'method') ?? 'get').toUpperCase();
     const route = visit(method, attribute(head, 'action') ?? path);
@@ -89,8 +84,10 @@ function formOf(html: string): KnownForm {
     fields[name] ??= [];
     if (attribute(tag, 'type') === 'file') file = name;
     else if (kind === 'select') {
-      fields[name].push(...[...inner.matchAll(/<option[^>]*\svalue="([^"]*)"/g)].map(([, value = '']) => plain(value)));
-    } else if (kind === 'textarea') fields[name].push(plain(inner));
+      fields[name].push(
+        ...[...inner.matchAll(/<option[^>]*\svalue="([^"]*)"/g)].map(([, value = '']) => unescaped(value)),
+      );
+    } else if (kind === 'textarea') fields[name].push(unescaped(inner));
     else if (attribute(tag, 'value')) fields[name].push(attribute(tag, 'value') as string);
   }
   if (file !== undefined) delete fields[file];

@@ -10,6 +10,15 @@ export const withoutScript = (page: string): string =>
     page,
   );
 
+/** The text that this HTML stands for. */
+export const unescaped = (text: string): string =>
+  text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
 /** The visible text, without tags, style and script. */
 export const readable = (page: string): string =>
   withoutScript(page)

@@ -6,11 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { Turnpike } from '../../client/src/index.ts';
 import { newMasterKey } from '../../src/lib/seal.ts';
 import { startEmbedded } from '../../src/store/embedded.ts';
 import { startProgram } from '../chaos/program.ts';
-import type { Account } from '../chaos/shop.ts';
+import { type Account, clientOf } from '../chaos/shop.ts';
 import { untilReady } from '../chaos/stage.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -155,15 +154,7 @@ async function newAccount(url: string): Promise<Account> {
 
 /** Sends sales at a fixed rate, whether earlier ones were answered or not. */
 async function sell(url: string, account: Account, sales: Sale[], signal: AbortSignal): Promise<void> {
-  const turnpike = new Turnpike({
-    url,
-    clientKey: account.client_key,
-    merchantKey: account.merchant_key,
-    password: account.password,
-    callbackSecret: account.callback_secret,
-    timeoutMs: 120_000,
-    retries: 0,
-  });
+  const turnpike = clientOf(url, account, { timeoutMs: 120_000, retries: 0 });
   const underWay = new Set<Promise<void>>();
   for (let count = 1; !signal.aborted; count++) {
     const at = Date.now();

@@ -1,5 +1,5 @@
 /** Erases data by its age: walks over payments, callbacks and notifications in small portions, and remembers where it is. */
-import { firstIdAt } from '../../lib/id.ts';
+import { firstIdAt, LAST_ID } from '../../lib/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Retention } from '../../rules/retention.ts';
@@ -15,9 +15,6 @@ interface Walk {
   /** Erases one portion after a position; an empty text is the beginning. */
   step(gateway: Gateway, after: string, ageMs: number): Promise<AgedPortion>;
 }
-
-/** The highest id that exists. */
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** A payment that changed meanwhile, that has an undelivered callback, or that fails, is left to the next walk. */
 async function erasePayments(gateway: Gateway, after: string, ageMs: number): Promise<AgedPortion> {
