@@ -58,12 +58,14 @@ test('notifications of a payment stay in order, and do not delay those of anothe
 });
 
 test('a control call responds after the first attempt, whatever its result', async () => {
-  const reference = await waiting();
-  simulator.receiver.answers.push(500);
-  const { status, body } = await simulator.control(reference, { provider_status: 'executed' });
+  const patient = await startTestSimulator({ notificationRetryMs: [60_000] });
+  const { reference } = (await patient.submit({ brand: 'upi-a' })).body;
+  patient.receiver.answers.push(500);
+  const { status, body } = await patient.control(reference, { provider_status: 'executed' });
   expect(status).toBe(200);
   expect(body.notifications).toMatchObject([{ tries: 1, delivered: false }]);
-  expect(simulator.receiver.forPayment(reference)).toHaveLength(1);
+  expect(patient.receiver.forPayment(reference)).toHaveLength(1);
+  await patient.close();
 });
 
 test('sends nothing without an address', async () => {
