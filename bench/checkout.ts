@@ -38,18 +38,28 @@ export interface CheckoutResult {
   cardSubmissionMs: number;
 }
 
-export async function measureCheckout({ server, merchant }: Measured): Promise<CheckoutResult> {
-  const sessions = await measure('(p) sessions', server, () => sessionBody(merchant), {
-    warmUp: 4,
-    write: (body) => request('/api/v1/session', body, 'application/json'),
-  });
+export const sessionRequests = (merchant: Merchant) => ({
+  form: () => sessionBody(merchant),
+  write: (body: string) => request('/api/v1/session', body, 'application/json'),
+});
+
+/** Requests of payment pages, of some sessions in turn. */
+export async function pageRequests(server: Server, merchant: Merchant) {
   const addresses: string[] = [];
   for (let count = 0; count < PAGES; count++) addresses.push((await newPage(server, merchant)).pathname);
   let next = 0;
-  const pages = await measure('(p) payment pages', server, () => addresses[next++ % PAGES] as string, {
-    warmUp: 4,
-    write: (path) => Buffer.from(`GET ${path}?method=card HTTP/1.1\r\nhost: localhost\r\naccept-language: de\r\n\r\n`),
-  });
+  return {
+    form: () => addresses[next++ % PAGES] as string,
+    write: (path: string) =>
+      Buffer.from(`GET ${path}?method=card HTTP/1.1\r\nhost: localhost\r\naccept-language: de\r\n\r\n`),
+  };
+}
+
+export async function measureCheckout({ server, merchant }: Measured): Promise<CheckoutResult> {
+  const measured = (name: string, { form, write }: ReturnType<typeof sessionRequests>): Promise<Row> =>
+    measure(name, server, form, { warmUp: 4, write });
+  const sessions = await measured('(p) sessions', sessionRequests(merchant));
+  const pages = await measured('(p) payment pages', await pageRequests(server, merchant));
   const cardSubmissionMs = await measureCardSubmission(server, merchant);
   return { sessions, pages, cardSubmissionMs };
 }
