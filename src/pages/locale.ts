@@ -42,19 +42,30 @@ function acceptedTags(header: string): string[] {
     .map(({ tag }) => tag);
 }
 
-interface LanguageMatch {
-  language: Language;
-  tag: string;
-}
-
-const DEFAULT: LanguageMatch = { language: 'en', tag: 'en' };
+const DEFAULT_TAG = 'en';
 
 /** The script of the messages in languages that are written in several. */
 const SCRIPTS: Readonly<Record<string, string>> = { sr: 'Latn', zh: 'Hans' };
 
+const MAX_CACHED = 200;
+
+/**
+ * Creating a format costs more than rendering a page, and the first one of a language many times more, while all other
+ * requests wait. So formats are cached, and created only when a page shows such a value.
+ */
+function memoize<Value>(create: (name: string) => Value): (name?: string) => Value {
+  const values = new Map<string, Value>();
+  return (name = '') => {
+    if (values.has(name)) return values.get(name) as Value;
+    if (values.size >= MAX_CACHED) values.clear();
+    const value = create(name);
+    values.set(name, value);
+    return value;
+  };
+}
+
 /** The supported language of a tag, with its region; undefined if there are no messages in this language. */
-function matchLanguage(tag: string): LanguageMatch | undefined {
-  if (tag === '') return undefined;
+const supportedTag = memoize((tag): string | undefined => {
   let locale: Intl.Locale;
   try {
     locale = new Intl.Locale(tag);
@@ -65,30 +76,23 @@ function matchLanguage(tag: string): LanguageMatch | undefined {
   // Browsers that send `no` mean Bokmål nearly always.
   const language = locale.language === 'no' ? 'nb' : locale.language;
   if (!Object.hasOwn(LANGUAGES, language)) return undefined;
-  const script = SCRIPTS[language];
-  return { language: language as Language, tag: [language, script, region].filter(Boolean).join('-') };
-}
+  return [language, SCRIPTS[language], region].filter(Boolean).join('-');
+});
 
-const cache = new Map<string, Locale>();
-const MAX_CACHED = 200;
+const localeOf = memoize(createLocale);
 
 /** The language of the account, else the first supported language of the browser, else English. */
 export function localeFor(accountLocale: string, acceptLanguage: string | undefined): Locale {
-  const tags = [accountLocale, ...acceptedTags(acceptLanguage ?? '')];
-  const { language, tag } =
-    tags.reduce<LanguageMatch | undefined>((found, candidate) => found ?? matchLanguage(candidate), undefined) ??
-    DEFAULT;
-  const cached = cache.get(tag);
-  if (cached) return cached;
-  if (cache.size >= MAX_CACHED) cache.clear();
-  const locale = createLocale(language, tag);
-  cache.set(tag, locale);
-  return locale;
+  for (const candidate of [accountLocale, ...acceptedTags(acceptLanguage ?? '')]) {
+    const tag = supportedTag(candidate);
+    if (tag !== undefined) return localeOf(tag);
+  }
+  return localeOf(DEFAULT_TAG);
 }
 
 /** The first formats of a process load the data of the runtime, for which all requests would wait. */
 export function loadFormats(): void {
-  const locale = createLocale(DEFAULT.language, DEFAULT.tag);
+  const locale = createLocale(DEFAULT_TAG);
   locale.formatAmount({ amount: 1n, currency: 'EUR' });
   locale.formatDate(0);
   locale.formatDuration(0);
@@ -104,20 +108,8 @@ function toUnit(ms: number): [unit: 'hour' | 'minute' | 'second', count: number]
   return ['second', Math.max(0, Math.ceil(ms / 1000))];
 }
 
-/**
- * Creating a format costs more than rendering a page, and the first one of a language many times more, while all other
- * requests wait. So formats are cached, and created only when a page shows such a value.
- */
-function memoize<Format>(create: (name: string) => Format): (name?: string) => Format {
-  const formats = new Map<string, Format>();
-  return (name = '') => {
-    const format = formats.get(name) ?? create(name);
-    formats.set(name, format);
-    return format;
-  };
-}
-
-function createLocale(language: Language, tag: string): Locale {
+function createLocale(tag: string): Locale {
+  const language = tag.split('-')[0] as Language;
   const direction = language === 'ar' ? 'rtl' : 'ltr';
   const plural = memoize(() => new Intl.PluralRules(tag));
   const number = memoize(() => new Intl.NumberFormat(tag, DIGITS));

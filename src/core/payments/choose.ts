@@ -158,15 +158,30 @@ export function isOffered(gateway: Gateway, payment: PaymentWithDetails, account
   );
 }
 
-/** The brands for payers that are offered, as far as their fields allow it, each with its missing and invalid fields. */
+/** The brands for payers. The amount and the currency of the order exclude most of them, so they are checked first. */
+const FOR_PAYERS = Object.entries(BRANDS)
+  .filter(([, brand]) => isForPayers(brand))
+  .map(([label, brand]) => {
+    const ofOrder = brand.fields.filter(({ name }) => name === 'order_amount' || name === 'order_currency');
+    return { label, brand, ofOrder };
+  });
+
+/** The brands for payers that are offered and fit the order, each with its missing and invalid fields. */
 function candidateBrands(gateway: Gateway, payment: PaymentWithDetails, account: Account) {
   const contextFor = fieldContextsOf(gateway, payment, account);
-  return Object.entries(BRANDS).flatMap(([label, brand]) => {
-    if (!isForPayers(brand) || !isOffered(gateway, payment, account, label)) return [];
+  return FOR_PAYERS.flatMap(({ label, brand, ofOrder }) => {
+    if (!isOffered(gateway, payment, account, label)) return [];
     const context = contextFor(label);
+    if (!areValid(ofOrder, context)) return [];
     const fields = missingFields(brand, context);
     return [{ label, fields, problems: fieldProblems(brand, fields, context) }];
   });
+}
+
+function areValid(fields: readonly Field[], context: FieldContext): boolean {
+  const problems: Problem[] = [];
+  checkFields(fields, context, problems);
+  return problems.length === 0;
 }
 
 const brandMethods = (gateway: Gateway, payment: PaymentWithDetails, account: Account): Method[] =>
