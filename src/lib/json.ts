@@ -21,8 +21,41 @@ export const isShallow = (value: unknown, most: number): boolean =>
 
 const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]/g;
 
-/** The path of the first name that occurs twice in one object of a JSON text; `JSON.parse` would drop one of the values. */
-export function repeatedName(json: string): string | undefined {
+const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
+
+/** How many names the objects of a JSON text have: each is followed by a colon. */
+function countNames(json: string): number {
+  let count = 0;
+  let isInText = false;
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) isInText = !isInText;
+    else if (isInText && code === BACKSLASH) at++;
+    else if (!isInText && code === COLON) count++;
+  }
+  return count;
+}
+
+/** How many members the objects in a value have. */
+function countMembers(value: unknown): number {
+  let count = 0;
+  const values = [value];
+  // Not recursive, because a text may be nested deeper than the stack.
+  for (const each of values) {
+    if (typeof each !== 'object' || each === null) continue;
+    const inner = Object.values(each);
+    if (!Array.isArray(each)) count += inner.length;
+    for (const one of inner) values.push(one);
+  }
+  return count;
+}
+
+/**
+ * The path of the first name that occurs twice in one object of a JSON text, which `value` was parsed from: `JSON.parse`
+ * drops one of the values.
+ */
+export function repeatedName(json: string, value: unknown): string | undefined {
+  if (countNames(json) === countMembers(value)) return undefined;
   const objects: { names: Set<string>; name: string }[] = [];
   for (const [token, text = '', colon] of json.matchAll(TOKENS)) {
     const object = objects.at(-1);

@@ -22,16 +22,16 @@ import { docsOfError } from '../rules/docs.ts';
 import { ERRORS, type Problem, Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { adminRoutes } from '../wire/admin/index.ts';
-import { checkoutRoutes } from '../wire/checkout/index.ts';
+import { CHECKOUT_PREFIX, checkoutDirectRoutes, checkoutHandler, checkoutRoutes } from '../wire/checkout/index.ts';
 import { type Envelope, entryOf, envelope } from '../wire/envelope.ts';
 import { errorResponse, type HandledRequest, requestRecorder } from '../wire/handled-request.ts';
 import { healthRoutes } from '../wire/health.ts';
 import { helpLink } from '../wire/help.ts';
 import { inboundRoutes } from '../wire/inbound/index.ts';
+import { directListener } from '../wire/listener.ts';
 import { openApiRoutes } from '../wire/openapi.ts';
 import { createRequestLimits } from '../wire/request-limits.ts';
-import { s2sHandler, s2sRoutes } from '../wire/s2s/index.ts';
-import { isUsual, s2sListener } from '../wire/s2s/listener.ts';
+import { s2sDirectRoute, s2sHandler, s2sRoutes } from '../wire/s2s/index.ts';
 import { callbackInboxRoutes } from '../wire/sandbox/callback-inbox.ts';
 import { sandboxRoutes } from '../wire/sandbox/index.ts';
 import { closeAfterReading, lingerOnClose } from './lingering-close.ts';
@@ -148,8 +148,12 @@ export function createApp(
   const limits = createRequestLimits(gateway, requestsPerAddress);
   const handle = s2sHandler(gateway, limits);
   app.register(async (routes) => s2sRoutes(routes, gateway, addressOf, limits, handle));
-  listenBeforeFramework(app, s2sListener(gateway, { handle, limits, addressOf, nextId, record }));
-  app.register(async (routes) => checkoutRoutes(routes, gateway, addressOf, limits), { prefix: '/api/v1' });
+  const handleCheckout = checkoutHandler(gateway, limits);
+  app.register(async (routes) => checkoutRoutes(routes, addressOf, limits, handleCheckout), {
+    prefix: CHECKOUT_PREFIX,
+  });
+  const directRoutes = [s2sDirectRoute(handle), ...checkoutDirectRoutes(handleCheckout)];
+  listenBeforeFramework(app, directListener(gateway, { routes: directRoutes, limits, addressOf, nextId, record }));
   app.register(async (routes) => openApiRoutes(routes, gateway));
   app.register(async (routes) => inboundRoutes(routes, gateway, addressOf));
   app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
@@ -166,8 +170,8 @@ export function createApp(
   return app;
 }
 
-/** Passes the usual requests to `/post` to their listener, until the server closes, and all others to the framework. */
-function listenBeforeFramework(app: FastifyInstance, listener: ReturnType<typeof s2sListener>): void {
+/** Passes the usual requests of merchants to their listener, until the server closes, and all others to the framework. */
+function listenBeforeFramework(app: FastifyInstance, listener: ReturnType<typeof directListener>): void {
   const { server } = app;
   const framework = server.listeners('request') as RequestListener[];
   let isClosing = false;
@@ -176,7 +180,7 @@ function listenBeforeFramework(app: FastifyInstance, listener: ReturnType<typeof
     done();
   });
   server.removeAllListeners('request').on('request', (request, response) => {
-    if (!isClosing && isUsual(request)) return listener(request, response);
+    if (!isClosing && listener(request, response)) return;
     for (const listen of framework) listen(request, response);
   });
 }

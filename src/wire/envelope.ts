@@ -42,12 +42,14 @@ export const entryOf = (problem: Problem, param: string, link: string): ErrorEnt
   link,
 });
 
+export const invalidJson = (): Refusal => invalidField('body', 'The body is not valid JSON.');
+
 /** Errors that Fastify raises while it reads a request. */
 const SERVER_FAULTS: Record<string, () => Refusal> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('bodyTooLarge'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => invalidField('content-type', 'This content type is not supported.'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => invalidField('body', 'The body should be a JSON object.'),
-  FST_ERR_CTP_INVALID_JSON_BODY: () => invalidField('body', 'The body is not valid JSON.'),
+  FST_ERR_CTP_INVALID_JSON_BODY: invalidJson,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidField('body', 'The body is not as long as its content-length says.'),
 };
 

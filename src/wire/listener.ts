@@ -1,16 +1,25 @@
-/** Answers the usual request to `/post` directly on the HTTP server; the framework alone would double its cost. */
+/** Answers the usual requests of merchants directly on the HTTP server, because the framework has its own cost. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Gateway, MerchantCall } from '../../core/context.ts';
-import { URL_ENCODED } from '../../core/requests/s2s-body.ts';
-import { endOfTickList } from '../../lib/tick.ts';
-import { LIMITS } from '../../rules/limits.ts';
-import { errorResponse, type HandledRequest, type requestRecorder } from '../handled-request.ts';
-import type { RequestLimits } from '../request-limits.ts';
-import type { S2sAnswer } from './answers.ts';
-import type { S2sHandler } from './index.ts';
+import type { Gateway, MerchantCall } from '../core/context.ts';
+import { endOfTickList } from '../lib/tick.ts';
+import { LIMITS } from '../rules/limits.ts';
+import { errorResponse, type HandledRequest, type requestRecorder } from './handled-request.ts';
+import type { RequestLimits } from './request-limits.ts';
+
+/** A route that the listener answers; the framework has it, too, for all other requests to its path. */
+export interface DirectRoute {
+  /** The exact path. */
+  path: string;
+  mediaType: string;
+  protocol: MerchantCall['protocol'];
+  /** The action of a request until its own is known. */
+  action: string;
+  /** Performs the request with this body, or throws a refusal. */
+  handle(request: HandledRequest, address: string, bytes: Buffer): Promise<object>;
+}
 
 export interface ListenerOptions {
-  handle: S2sHandler;
+  routes: readonly DirectRoute[];
   limits: RequestLimits;
   addressOf: (request: IncomingMessage) => string;
   nextId: () => string;
@@ -20,11 +29,12 @@ export interface ListenerOptions {
 /** A request on its way through the listener. */
 class Exchange implements HandledRequest {
   readonly id: string;
+  readonly route: DirectRoute;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly startedAt = performance.now();
-  readonly call: MerchantCall = { protocol: 's2s' };
-  action = 'unknown';
+  readonly call: MerchantCall;
+  action: string;
   outcome = '';
   mid: string | undefined = undefined;
   paymentId: string | undefined = undefined;
@@ -32,30 +42,36 @@ class Exchange implements HandledRequest {
   address = '';
   bytes: Buffer = NO_BYTES;
 
-  constructor(id: string, request: IncomingMessage, response: ServerResponse) {
+  constructor(id: string, route: DirectRoute, request: IncomingMessage, response: ServerResponse) {
     this.id = id;
+    this.route = route;
     this.request = request;
     this.response = response;
+    this.call = { protocol: route.protocol };
+    this.action = route.action;
   }
 }
 
 const NO_BYTES = Buffer.alloc(0);
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Whether a request is a form of the usual size at the exact path. The framework answers all others. */
-export function isUsual({ method, url, headers }: IncomingMessage): boolean {
-  if (url !== '/post' || method !== 'POST') return false;
+/** Whether a request has the media type of its route and a body of the usual size. */
+function isUsual({ mediaType }: DirectRoute, { headers }: IncomingMessage): boolean {
   const type = headers['content-type'];
-  const isForm =
-    type?.startsWith(URL_ENCODED) && (type.length === URL_ENCODED.length || type[URL_ENCODED.length] === ';');
-  return isForm === true && Number(headers['content-length']) <= LIMITS.bodyBytes;
+  const hasType = type?.startsWith(mediaType) && (type.length === mediaType.length || type[mediaType.length] === ';');
+  const length = Number(headers['content-length']);
+  return hasType === true && length > 0 && length <= LIMITS.bodyBytes;
 }
 
-/** Returns the listener for usual requests. The steps of all requests of one tick run together, as in `lib/tick.ts`. */
-export function s2sListener(
+/**
+ * Returns the listener, which returns false for a request that it leaves to the framework. The steps of all requests of
+ * one tick run together, as in `lib/tick.ts`.
+ */
+export function directListener(
   gateway: Gateway,
-  { handle, limits, addressOf, nextId, record }: ListenerOptions,
-): (request: IncomingMessage, response: ServerResponse) => void {
+  { routes, limits, addressOf, nextId, record }: ListenerOptions,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const byPath = new Map(routes.map((route) => [route.path, route]));
   const respond = (exchange: Exchange, status: number, answer: object, more: readonly string[] = []): void => {
     const { id, response, startedAt } = exchange;
     const body = JSON.stringify(answer);
@@ -77,11 +93,11 @@ export function s2sListener(
     respond(exchange, status, answer, ['link', link, ...pause]);
   };
   // The next batch is sent to the database before the responses of the last one are serialised.
-  const answered = endOfTickList<[Exchange, S2sAnswer]>((exchanges) => {
+  const answered = endOfTickList<[Exchange, object]>((exchanges) => {
     for (const [exchange, answer] of exchanges) respond(exchange, 200, answer);
   });
   const perform = (exchange: Exchange): void => {
-    handle(exchange, URL_ENCODED, exchange.address, exchange.bytes).then(
+    exchange.route.handle(exchange, exchange.address, exchange.bytes).then(
       (answer) => answered([exchange, answer]),
       (error) => refuse(exchange, error),
     );
@@ -97,14 +113,17 @@ export function s2sListener(
   });
 
   return (request, response) => {
-    const exchange = new Exchange(nextId(), request, response);
+    const route = request.method === 'POST' ? byPath.get(request.url as string) : undefined;
+    if (route === undefined || !isUsual(route, request)) return false;
+    const exchange = new Exchange(nextId(), route, request, response);
     try {
       exchange.address = addressOf(request);
       limits.countAddress(exchange.address);
+      arrived(exchange);
     } catch (error) {
-      return refuse(exchange, error);
+      refuse(exchange, error);
     }
-    arrived(exchange);
+    return true;
   };
 }
 

@@ -104,6 +104,7 @@ describe('the bytes', () => {
     '"x": {"order": {"number": "1"}}',
     '"x": "\\"success_url\\": {", "y": "}"',
     '"x": {"a": "b", "b": "a"}',
+    '"x": "a:b\\\\", "y:\\"z": ":\\\\\\":"',
   ])('may repeat a name in another object or in a text: %s', async (member) => {
     expect(await post('session', withMember(member))).toEqual(ACCEPTED);
   });

@@ -75,7 +75,7 @@ function readCheckout(text: string, path: CheckoutPath | undefined): RequestToEx
     throw refuse('A request to /post should be a form, not JSON.');
   }
   const candidates = candidatesOf(json, path);
-  const repeated = repeatedFieldProblem(text);
+  const repeated = repeatedFieldProblem(text, json);
   const problems: Problem[] = repeated ? [repeated] : [];
   return { protocol: 'checkout', candidates, texts: plain.texts, problems: [...problems, ...plain.problems] };
 }

@@ -4,6 +4,7 @@ import { canonicalJson, isKeepable, isObject, isShallow, isText, repeatedName } 
 import type { Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
 import type { RequestBody } from './body.ts';
 
 export type CheckoutBody = RequestBody & {
@@ -28,10 +29,18 @@ export function canonicalContent({ at }: CheckoutBody): string {
   return canonicalJson(content);
 }
 
+/** The parts of the paths that every request looks up. */
+const PARTS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.values(CHECKOUT_OPERATIONS)
+    .flatMap(({ fields }) => fields.map(({ name }) => name))
+    .map((path) => [path, path.split('.')]),
+);
+
 function lookUp(root: unknown, path: string): unknown {
   if (path === '') return root;
   let value = root;
-  for (const name of path.split('.')) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  for (const name of PARTS.get(path) ?? path.split('.'))
+    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   return value;
 }
 
@@ -71,9 +80,9 @@ function problemsOf(json: unknown): Problem[] {
   return problems.length > 0 ? problems : bodyProblem(SENTENCES.invalid);
 }
 
-/** The problem of a JSON text that repeats a field; such a request is ambiguous. */
-export function repeatedFieldProblem(text: string): Problem | undefined {
-  const path = repeatedName(text);
+/** The problem of a JSON text that repeats a field; such a request is ambiguous. `json` is the parsed text. */
+export function repeatedFieldProblem(text: string, json: unknown): Problem | undefined {
+  const path = repeatedName(text, json);
   return path === undefined ? undefined : { field: printableName(path), sentence: SENTENCES.once };
 }
 

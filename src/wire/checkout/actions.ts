@@ -11,7 +11,7 @@ import type { CheckoutPath } from '../../rules/operations.ts';
 import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
 import { session } from './session.ts';
 
-type Perform = (gateway: Gateway, account: Account, body: CheckoutBody) => Promise<unknown>;
+type Perform = (gateway: Gateway, account: Account, body: CheckoutBody) => Promise<object>;
 
 const status: Perform = async (gateway, account, { value }) => {
   const paymentId = value('payment_id');

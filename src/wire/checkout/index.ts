@@ -1,23 +1,78 @@
 /** The routes below `/api/v1/`: parses JSON, runs the checks, performs the operation of the path. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parse } from 'secure-json-parse';
 import type { Account, Gateway, MerchantCall } from '../../core/context.ts';
 import { type CheckoutBody, checkoutBody, repeatedFieldProblem } from '../../core/requests/checkout-body.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { type ApiOperation, aliasesOf, CHECKOUT_OPERATIONS, type CheckoutPath } from '../../rules/operations.ts';
+import { invalidJson } from '../envelope.ts';
+import type { HandledRequest } from '../handled-request.ts';
+import type { DirectRoute } from '../listener.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
 import { CHECKOUT_ACTIONS } from './actions.ts';
 import { sessionProblems } from './session.ts';
 
 const PATHS = Object.keys(CHECKOUT_OPERATIONS) as CheckoutPath[];
+export const CHECKOUT_PREFIX = '/api/v1';
+const JSON_TYPE = 'application/json';
+const NOTHING = Buffer.alloc(0);
 
+/** Performs the request to a path with this body, or throws a refusal. */
+export type CheckoutHandler = (
+  path: CheckoutPath,
+  request: HandledRequest,
+  address: string,
+  bytes: Buffer | undefined,
+) => Promise<object>;
+
+export function checkoutHandler(gateway: Gateway, limits: RequestLimits): CheckoutHandler {
+  const aliases = new Map(PATHS.map((path) => [path, aliasesOf(CHECKOUT_OPERATIONS[path])]));
+  return async (path, request, address, bytes) => {
+    const json = readJson(bytes);
+    const operation: ApiOperation = CHECKOUT_OPERATIONS[path];
+    request.action = `checkout ${path}`;
+    request.isRead = operation.isRead === true;
+    const body = checkoutBody(json, aliases.get(path));
+    const call = Object.assign(request.call as MerchantCall, { action: path, operation, body });
+    const account = await admit(gateway, {
+      operation,
+      action: path,
+      body,
+      keyField: 'merchant_key',
+      address,
+      onAccount: (account) => {
+        request.mid = account.mid;
+        call.account = account;
+        limits.countAccount(account);
+      },
+      mayExplain: limits.mayExplain,
+      accountFields: (account) => ({ fields: [], problems: EXTRA_CHECKS[path]?.(body, account) ?? [] }),
+    });
+    const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);
+    call.answer = answer;
+    request.outcome = 'SUCCESS';
+    return answer;
+  };
+}
+
+export const checkoutDirectRoutes = (handle: CheckoutHandler): DirectRoute[] =>
+  PATHS.map((path) => ({
+    path: `${CHECKOUT_PREFIX}/${path}`,
+    mediaType: JSON_TYPE,
+    protocol: 'checkout',
+    action: 'checkout',
+    handle: (request, address, bytes) => handle(path, request, address, bytes),
+  }));
+
+/** The routes of the framework, for the requests that the listener leaves to it: see `listener.ts`. */
 export function checkoutRoutes(
   app: FastifyInstance,
-  gateway: Gateway,
   addressOf: (request: FastifyRequest) => string,
   limits: RequestLimits,
+  handle: CheckoutHandler,
 ): void {
   app.addHook('onRequest', (request, _reply, done) => {
     request.action = 'checkout';
@@ -26,49 +81,30 @@ export function checkoutRoutes(
     done();
   });
   app.removeAllContentTypeParsers();
-  const readJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    if (!isUtf8(bytes)) return done(invalidField('body', 'The body should be UTF-8.'));
-    const text = bytes.toString();
-    readJson(request, text, (error, json) => done(error ?? repeatedField(text), json));
-  });
+  app.addContentTypeParser(JSON_TYPE, { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
     const expected = 'The header content-type: application/json, and the fields as a JSON object.';
     done(invalidField('content-type', 'This value should be application/json.', { expected }));
   });
   for (const path of PATHS) {
-    const operation: ApiOperation = CHECKOUT_OPERATIONS[path];
-    const aliases = aliasesOf(operation);
-    app.post(`/${path}`, async (request) => {
-      request.action = `checkout ${path}`;
-      request.isRead = operation.isRead === true;
-      const body = checkoutBody(request.body, aliases);
-      const call = Object.assign(request.call as MerchantCall, { action: path, operation, body });
-      const account = await admit(gateway, {
-        operation,
-        action: path,
-        body,
-        keyField: 'merchant_key',
-        address: addressOf(request),
-        onAccount: (account) => {
-          request.mid = account.mid;
-          call.account = account;
-          limits.countAccount(account);
-        },
-        mayExplain: limits.mayExplain,
-        accountFields: (account) => ({ fields: [], problems: EXTRA_CHECKS[path]?.(body, account) ?? [] }),
-      });
-      const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);
-      call.answer = answer;
-      request.outcome = 'SUCCESS';
-      return answer;
-    });
+    app.post(`/${path}`, (request) => handle(path, request, addressOf(request), request.body as Buffer | undefined));
   }
 }
 
-function repeatedField(text: string): Refusal | null {
-  const problem = repeatedFieldProblem(text);
-  return problem ? new Refusal('invalidData', [problem]) : null;
+/** A text that is ambiguous, or that could change the prototype of an object, is refused. */
+function readJson(bytes: Buffer = NOTHING): unknown {
+  if (bytes.length === 0) return undefined;
+  if (!isUtf8(bytes)) throw invalidField('body', 'The body should be UTF-8.');
+  const text = bytes.toString();
+  let json: unknown;
+  try {
+    json = parse(text);
+  } catch {
+    throw invalidJson();
+  }
+  const problem = repeatedFieldProblem(text, json);
+  if (problem) throw new Refusal('invalidData', [problem]);
+  return json;
 }
 
 const PAYMENT_OR_ORDER = 'The payment_id of a payment, or the order_id of an order in its place, such as order-1001.';

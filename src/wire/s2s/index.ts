@@ -1,7 +1,7 @@
 /** The route `/post`: parses the form, runs the checks, performs the action. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Gateway, MerchantCall } from '../../core/context.ts';
-import { readBody, type S2sBody } from '../../core/requests/s2s-body.ts';
+import { readBody, type S2sBody, URL_ENCODED } from '../../core/requests/s2s-body.ts';
 import { createBudget } from '../../lib/budget.ts';
 import { LONG_FIELDS } from '../../rules/brands.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
@@ -9,6 +9,7 @@ import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type ApiOperation, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
 import type { HandledRequest } from '../handled-request.ts';
+import type { DirectRoute } from '../listener.ts';
 import { admit } from '../pipeline.ts';
 import type { RequestLimits } from '../request-limits.ts';
 import { S2S_ACTIONS } from './actions.ts';
@@ -63,6 +64,14 @@ export function s2sHandler(gateway: Gateway, limits: RequestLimits): S2sHandler 
     return answer;
   };
 }
+
+export const s2sDirectRoute = (handle: S2sHandler): DirectRoute => ({
+  path: '/post',
+  mediaType: URL_ENCODED,
+  protocol: 's2s',
+  action: 'unknown',
+  handle: (request, address, bytes) => handle(request, URL_ENCODED, address, bytes),
+});
 
 /** The route of the framework, for the requests that the listener leaves to it: see `listener.ts`. */
 export function s2sRoutes(
