@@ -8,8 +8,18 @@ import type { Locale } from './locale.ts';
 /** The accent colour of accounts that set none, as in the style. */
 export const DEFAULT_FILL = '#0f5c4c';
 
-/** A square in the merchant's colour with the initial of its name, as a data URL: the page stays one request. */
+const icons = new WeakMap<Account, string>();
+
+/** The icon of a page, composed once for each version of an account. */
 export function iconUrl(account: Account | undefined): string {
+  if (!account) return composeIcon(account);
+  const icon = icons.get(account) ?? composeIcon(account);
+  icons.set(account, icon);
+  return icon;
+}
+
+/** A square in the merchant's colour with the initial of its name, as a data URL: the page stays one request. */
+function composeIcon(account: Account | undefined): string {
   const { fill, onFill } = accentOf(account?.settings['branding.colour'] || DEFAULT_FILL, 'light');
   const [initial = ''] = account ? (/[\p{L}\p{N}]/u.exec(displayName(account).toLocaleUpperCase()) ?? []) : [];
   const svg = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${fill}"/><text x="16" y="23" font-family="sans-serif" font-size="20" font-weight="700" text-anchor="middle" fill="${onFill}">${initial}</text></svg>`;

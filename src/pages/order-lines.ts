@@ -47,7 +47,8 @@ export function linesTable(lines: OrderLines, payment: LinePayment, locale: Loca
 }
 
 /** The lines in the summary of an order: collapsed on a phone, open beside the form on a wide screen. */
-export function collapsedLines({ details: { lines }, ...payment }: PaymentWithDetails, locale: Locale): Html | false {
+export function collapsedLines(payment: PaymentWithDetails, locale: Locale): Html | false {
+  const { lines } = payment.details;
   if (!lines) return false;
   const { messages, formatMessage, formatCount } = locale;
   const title = formatMessage(messages.orderLines.items, { count: formatCount(lines.items.length) });

@@ -29,7 +29,7 @@ import { walletAdditions, walletButtons } from './wallets.ts';
 const WORLDWIDE = ['visa', 'mastercard', 'amex', 'maestro', 'diners', 'discover', 'jcb', 'unionpay'] as const;
 
 /** The network table for the script: a line for each network, the last one for numbers of no network. */
-const networkData = (accepted: readonly string[] = BY_PREFIX): string =>
+const networkData = (accepted: readonly string[]): string =>
   [...BY_PREFIX, 'other']
     .map((name) => {
       const { lengths, codeLength = 0, gaps } = rulesOf(name);
@@ -38,6 +38,8 @@ const networkData = (accepted: readonly string[] = BY_PREFIX): string =>
       return [name, title, prefixes, lengths, codeLength, gaps, isRefused ? 1 : ''].join('|');
     })
     .join('\n');
+
+const ALL_NETWORKS = networkData(BY_PREFIX);
 
 const CARD_INPUTS = ['card_number', 'card_expiry', 'card_cvv', 'card_holder'] as const;
 type CardInput = (typeof CARD_INPUTS)[number];
@@ -107,7 +109,7 @@ ${cardInput('card_number', {
   className: 'number fresh',
   attributes: validation(
     'number',
-    html` dir="ltr" maxlength="24" data-blank="${messages.cardProblems.noNumber}" data-refused="${cardForm.notAccepted}" data-networks="${networkData(networks)}"`,
+    html` dir="ltr" maxlength="24" data-blank="${messages.cardProblems.noNumber}" data-refused="${cardForm.notAccepted}" data-networks="${networks ? networkData(networks) : ALL_NETWORKS}"`,
   ),
   badge: html`<span class="network"><svg aria-hidden="true"><use/></svg><span id="network" aria-live="polite"></span></span>`,
 })}
