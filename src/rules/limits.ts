@@ -111,6 +111,8 @@ export const LIMITS = {
   submissionMarginMs: 10 * SECOND,
   /** A "not found" counts only this long after the last submission, because the provider may still be processing it. */
   neverReceivedMs: MINUTE,
+  /** The pause between two "not found" answers that count. */
+  notFoundPauseMs: 30 * SECOND,
   /** The pauses between queries for an unknown outcome; the last one is repeated. */
   queryBackoffMs: [5 * SECOND, 15 * SECOND, 30 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR, DAY],
   /** How often the last of these pauses is repeated before the queries stop. */

@@ -427,6 +427,8 @@ describe('a process that died right after it stored the payer’s input', () => 
     await shop.advanceClock(60, merchant.mid);
     expect((await shop.inspect(id)).status).toBe('REDIRECT');
     await shop.advanceClock(60, merchant.mid);
+    expect((await shop.inspect(id)).status).toBe('REDIRECT');
+    await shop.advanceClock(30, merchant.mid);
     expect(await shop.inspect(id)).toMatchObject({
       status: 'DECLINED',
       decline_reason: 'The provider never received the payment.',

@@ -149,9 +149,8 @@ export async function queryProvider(gateway: Gateway, payment: PaymentWithDetail
   } else if (answer.kind === 'outcome' && answer.outcome.kind === 'authorised') {
     const dueAt = await authorisationEnd(gateway, payment, account);
     await recordQuery(gateway, payment, call, { queryCount: 0, dueAt, ...withoutConflict(payment) });
-  } else if (answer.kind === 'notFound' && (await wasNeverReceived(gateway, payment))) {
-    await declineNeverReceived(gateway, payment, call);
-  } else if (answer.kind === 'outcome')
+  } else if (answer.kind === 'notFound') await recordNotFound(gateway, payment, call);
+  else if (answer.kind === 'outcome')
     await recordQuery(gateway, payment, call, learned(gateway, payment, answer.outcome));
   else await recordQuery(gateway, payment, call, answer.kind === 'unknown' ? answer.learned : {});
 }
@@ -159,6 +158,26 @@ export async function queryProvider(gateway: Gateway, payment: PaymentWithDetail
 /** Clears the mark of a conflict that the answer has resolved. */
 const withoutConflict = ({ attention }: Payment): PaymentChanges =>
   attention === 'conflict' ? { attention: null } : {};
+
+/** The events after which a payment is submitted. */
+const SUBMISSION_INTENTS: readonly string[] = ['opened', 'collected', 'authenticated', 'rerouted'];
+
+/**
+ * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment, if both
+ * were requested when the last submission could no longer be in flight and the provider had had time to process it.
+ */
+async function recordNotFound(gateway: Gateway, payment: PaymentWithDetails, call: CallRecord): Promise<void> {
+  const isFinal = capabilitiesOf(gateway, payment.connector)?.notFoundIsFinal === true;
+  const history = isFinal ? await gateway.payments.history(payment) : [];
+  const lastIntent = history.findLast(({ event }) => SUBMISSION_INTENTS.includes(event))?.at ?? payment.createdAt;
+  const counts = (answer: CallRecord | null | undefined, at: number): boolean =>
+    answer?.outcome === NOT_FOUND && at - answer.tookMs >= lastIntent + LIMITS.submissionMs + LIMITS.neverReceivedMs;
+  const now = gateway.clock.now(payment.mid);
+  const last = history.at(-1);
+  if (!isFinal || !counts(call, now)) await recordQuery(gateway, payment, call);
+  else if (last && counts(last.call, last.at)) await declineNeverReceived(gateway, payment, call);
+  else await recordQuery(gateway, payment, call, { dueAt: now + LIMITS.notFoundPauseMs });
+}
 
 /** Schedules a further query: if the provider has the payment after all, that is a late success. */
 const declineNeverReceived = (
@@ -173,21 +192,6 @@ const declineNeverReceived = (
     declineReason: REASONS.neverReceived,
     dueAt: gateway.clock.now(payment.mid) + LIMITS.lateQueryBackoffMs[0],
   });
-
-/** The events after which a payment is submitted. */
-const SUBMISSION_INTENTS: readonly string[] = ['opened', 'collected', 'authenticated', 'rerouted'];
-
-/**
- * Two consecutive "not found" answers, separated by a pause, mean that the provider never received the payment, once
- * the last submission can no longer be in flight and the provider has had time to process it.
- */
-async function wasNeverReceived(gateway: Gateway, payment: Payment): Promise<boolean> {
-  if (!capabilitiesOf(gateway, payment.connector)?.notFoundIsFinal) return false;
-  const history = await gateway.payments.history(payment);
-  if (history.at(-1)?.call?.outcome !== NOT_FOUND) return false;
-  const lastIntent = history.findLast(({ event }) => SUBMISSION_INTENTS.includes(event))?.at ?? payment.createdAt;
-  return gateway.clock.now(payment.mid) >= lastIntent + LIMITS.submissionMs + LIMITS.neverReceivedMs;
-}
 
 /** When an authorisation expires if it is not captured. */
 export async function authorisationEnd(gateway: Gateway, payment: Payment, { settings }: Account): Promise<number> {
