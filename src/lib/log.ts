@@ -100,8 +100,23 @@ export function standardOutput(): LogTarget & { flush(): void } {
     });
     return { write: (line) => void stream.write(line), flush: () => undefined };
   }
-  const destination = pino.destination({ fd: 1, sync: false, minLength: 32_768, maxWrite: 65_536 });
-  const timer = setInterval(() => destination.flush(), 250);
+  const destination = pino.destination({ fd: 1, sync: false, maxWrite: 65_536 });
+  // The destination counts the bytes of what it holds at every write, so it gets many lines at a time.
+  let lines = '';
+  const pass = (): void => {
+    if (lines !== '') destination.write(lines);
+    lines = '';
+  };
+  const timer = setInterval(pass, 250);
   timer.unref();
-  return { write: (line) => void destination.write(line), flush: () => destination.flushSync() };
+  return {
+    write(line) {
+      lines += line;
+      if (lines.length >= 32_768) pass();
+    },
+    flush() {
+      pass();
+      destination.flushSync();
+    },
+  };
 }
