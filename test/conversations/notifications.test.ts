@@ -5,6 +5,7 @@ import { readClock } from '../../src/core/clock.ts';
 import { receiveNotifications } from '../../src/core/payments/notifications.ts';
 import { newId } from '../../src/lib/id.ts';
 import { type Answer, type Fields, type Merchant, openShop, PROVIDER_POLL, saleFields } from '../support/gateway.ts';
+import { operationsOf } from '../support/operations.ts';
 import { preparedPayment } from '../support/payments.ts';
 
 const shop = openShop({ simulator: true });
@@ -190,6 +191,17 @@ describe('in any order', () => {
       captured: status === 'SETTLED' ? '10.00' : '0.00',
       decline_reason: status === 'DECLINED' ? 'Not today.' : null,
     });
+  });
+
+  test.each<[string, string | null]>([
+    ['authorised', null],
+    ['settled', 'late_success'],
+  ])('%s after the void of the payment', async (word, attention) => {
+    const id = await openPayment();
+    expect((await operationsOf(shop).send('VOID', id)).body).toMatchObject({ result: 'SUCCESS' });
+    expect((await notify(notificationOf(id, word))).status).toBe(200);
+    expect((await shop.events(id)).at(-1)).toBe(`noted ${word}`);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'VOID', attention, captured: '0.00' });
   });
 
   test.each([{ type: 'holiday' }, { type: undefined }])(

@@ -11,6 +11,7 @@ import type {
   Actor,
   CallRecord,
   NextStep,
+  OperationVerb,
   Payment,
   PaymentChanges,
   PaymentWithDetails,
@@ -177,7 +178,10 @@ function composeCurrent(
   return composeTransition(found, input, now);
 }
 
-/** A provider may repeat its report of a late success whose money was sent back: that is recorded only. */
+/**
+ * A report of money that was sent back is recorded only: a provider may repeat it, and a report of an authorisation may
+ * arrive after the void, which has released it.
+ */
 async function composeLateSuccess(
   gateway: Gateway,
   before: PaymentWithDetails,
@@ -187,10 +191,13 @@ async function composeLateSuccess(
   const operations = await gateway.operations.of(before);
   const isSentBack = operations.some(
     ({ verb, state }) =>
-      state === 'done' && (verb === 'late_refund' || (verb === 'late_void' && input.event === 'authorised')),
+      state === 'done' && (verb === 'late_refund' || (VOIDS.includes(verb) && input.event === 'authorised')),
   );
   return isSentBack ? composeNoted(before, input, now) : composeTransition(before, input, now);
 }
+
+/** The voids of a payment that is not known to be authorised. */
+const VOIDS: readonly OperationVerb[] = ['void', 'late_void'];
 
 /** A transition of the table of states, or a history entry without one if the table does not allow the event. */
 function composeTransition(before: PaymentWithDetails, input: EventInput, now: number): Transition {
