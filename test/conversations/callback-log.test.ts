@@ -273,10 +273,10 @@ describe('resending', () => {
       const merchant = await at.siteWith(answers(200));
       awake.gateway.deliverer.start();
       const paymentId = await merchant.sale();
-      await vi.waitFor(() => expect(merchant.receiver.received).toHaveLength(1), 5000);
+      await expect.poll(() => merchant.receiver.received).toHaveLength(1);
       // This process has no work loop that would search every second.
       expect(ok(await awake.admin('POST', '/callbacks/resend', { payment_id: paymentId }))).toEqual({ resent: 1 });
-      await vi.waitFor(() => expect(merchant.receiver.received).toHaveLength(2), 5000);
+      await expect.poll(() => merchant.receiver.received).toHaveLength(2);
       await at.close();
     } finally {
       await awake.close();

@@ -81,7 +81,7 @@ test('a first start creates the database, and a second one finds what was writte
   await first.stop();
   await expect(fs.stat(pidFile(folder))).rejects.toThrow('ENOENT');
   // Its parent, this process, may still have to take note of its end.
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
 
   const second = await start(folder);
   expect(second).toMatchObject({ firstStart: false, takenOver: false });
