@@ -1,4 +1,6 @@
 /** How the tests run: `npm run test:quick` is the first project, `npm test` the first two, `npm run test:long` the third. */
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './test/support/longest-first.ts';
 
@@ -14,6 +16,13 @@ const UNIT = [
   'test/client/{generated,vectors,transport,servers}.test.ts',
 ];
 const LONG = ['test/**/*.long.test.ts'];
+
+/** Files of which a long file runs all cases in their full size. A run of all projects needs only the long ones. */
+const SAMPLES = globSync(LONG)
+  .map((long) => ({ long, sample: long.replace('.long.', '.') }))
+  .filter(({ long, sample }) => readFileSync(long, 'utf8').includes(`import './${basename(sample)}';`))
+  .map(({ sample }) => sample);
+const NOT_TWICE = process.env.ONCE === 'true' ? [...LONG, ...SAMPLES] : LONG;
 
 /** One PostgreSQL for all files of a project, a fresh database for each; one Chromium for all of them. */
 const globalSetup = ['test/support/database.ts', 'test/support/browser-setup.ts'];
@@ -38,7 +47,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: UNIT,
-          exclude: LONG,
+          exclude: NOT_TWICE,
           provide: { isLong: false },
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
@@ -49,7 +58,7 @@ export default defineConfig({
         test: {
           name: 'gateway',
           include: ['test/**/*.test.ts'],
-          exclude: [...UNIT, ...LONG],
+          exclude: [...UNIT, ...NOT_TWICE],
           globalSetup,
           provide: { isLong: false },
           maxWorkers: WAITING_WORKERS,
