@@ -37,10 +37,10 @@ export default defineConfig({
     isolate: false,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // A poll has this much patience because a machine that is busy with other tests is slow.
-    expect: { poll: { timeout: 10_000, interval: 20 } },
+    // So much patience because a machine that is busy with other tests is slow; a test that succeeds does not wait.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000, interval: 20 } },
     projects: [
       {
         extends: true,

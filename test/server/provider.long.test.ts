@@ -23,7 +23,7 @@ import {
 } from '../support/process.ts';
 
 const eventually = <Result>(look: () => Result | Promise<Result>): Promise<Result> =>
-  vi.waitFor(look, { timeout: 15_000, interval: 50 });
+  vi.waitFor(look, { timeout: 60_000, interval: 50 });
 
 const PIN: Fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '1234567890123456' };
 const IPS: Fields = { brand: 'ips', identifier: '', order_currency: 'RSD' };

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { StartupError } from '../../src/lib/startup-error.ts';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/store/embedded.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const execute = promisify(execFile);
 const isRoot = process.getuid?.() === 0;

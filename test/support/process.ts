@@ -273,7 +273,7 @@ async function endServer(dataDir: string): Promise<void> {
 }
 
 /** Waits for something that comes by itself. */
-export const eventually = <Result>(look: () => Result | Promise<Result>, timeout = 15_000): Promise<Result> =>
+export const eventually = <Result>(look: () => Result | Promise<Result>, timeout = 60_000): Promise<Result> =>
   vi.waitFor(look, { timeout, interval: 25 });
 
 export const exists = (path: string): Promise<boolean> =>
