@@ -1,4 +1,4 @@
-/** How the tests run: `npm run test:quick` is the first project, `npm test` the first two, `npm run test:long` the third. */
+/** How the tests run: `test:quick` is the first project, `npm test` the first two, `test:long` the third, `test:all` all. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { defineConfig } from 'vitest/config';
