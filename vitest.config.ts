@@ -1,5 +1,6 @@
 /** How the tests run: `npm run test:quick` is the first project, `npm test` the first two, `npm run test:long` the third. */
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './test/support/longest-first.ts';
 
 /** Tests that need neither a database nor the gateway nor a browser. */
 const UNIT = [
@@ -18,7 +19,7 @@ const LONG = ['test/**/*.long.test.ts'];
 const globalSetup = ['test/support/database.ts', 'test/support/browser-setup.ts'];
 
 /** More workers than cores, because many tests wait for a process, a database or a browser. */
-const WAITING_WORKERS = 3;
+const WAITING_WORKERS = 4;
 
 export default defineConfig({
   test: {
@@ -26,10 +27,11 @@ export default defineConfig({
     // A worker loads each module once, for all of its files.
     isolate: false,
     restoreMocks: true,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // A poll has this much patience because a machine that is busy with other tests is slow.
-    expect: { poll: { timeout: 10_000, interval: 20 } },
+    sequence: { sequencer: LongestFirst },
+    // So much patience because a machine that is busy with other tests is slow; a test that succeeds does not wait.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 20_000, interval: 20 } },
     projects: [
       {
         extends: true,

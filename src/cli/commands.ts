@@ -53,7 +53,9 @@ export const COMMANDS: readonly Command[] = [
     examples: ['', 'serve'],
     async run({ environment }) {
       const { readConfig } = await import('../server/config.ts');
-      return (await import('../server/serve.ts')).serve(readConfig(environment)).then(() => undefined);
+      // A wrong setting is refused before the whole server is loaded.
+      const config = readConfig(environment);
+      await (await import('../server/serve.ts')).serve(config);
     },
   },
   {

@@ -88,7 +88,7 @@ test('an operator with a passkey adds a second one, names it, and removes it', a
   await page.getByRole('button', { name: 'Rename Security key' }).click();
   await page.getByRole('button', { name: 'Remove Blue key' }).click();
   await page.getByText('Saved.').waitFor();
-  expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(1);
+  await expect.poll(() => page.getByRole('button', { name: /^Remove/ }).count()).toBe(1);
   await page.getByRole('button', { name: /^Remove/ }).click();
   await page.getByText('This is your only way to sign in.').waitFor();
 });

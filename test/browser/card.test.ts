@@ -89,14 +89,18 @@ test('shows errors beside the fields, focuses the first, and submits nothing', a
   await number.press('Tab');
   expect(await marked(page)).toEqual({ card_number: PROBLEMS.card_number });
   await pay.click();
-  expect([await marked(page), await focused(page)]).toEqual([{ ...PROBLEMS, card_cvv: wrongCode(3) }, 'card_number']);
+  await expect
+    .poll(() => Promise.all([marked(page), focused(page)]))
+    .toEqual([{ ...PROBLEMS, card_cvv: wrongCode(3) }, 'card_number']);
   await number.fill('4111 1111 1111 1111');
   await expiry.fill('13/38');
   await cvv.fill('12');
   await holder.fill('Ada Byron');
   await holder.press('Enter');
   const { card_expiry } = PROBLEMS;
-  expect([await marked(page), await focused(page)]).toEqual([{ card_expiry, card_cvv: wrongCode(3) }, 'card_expiry']);
+  await expect
+    .poll(() => Promise.all([marked(page), focused(page)]))
+    .toEqual([{ card_expiry, card_cvv: wrongCode(3) }, 'card_expiry']);
   await expiry.fill('05/20');
   await cvv.fill('123');
   await holder.press('Enter');
@@ -104,7 +108,9 @@ test('shows errors beside the fields, focuses the first, and submits nothing', a
   expect(page.url()).toBe(url);
   expect(await stage.checkout.events(id)).toEqual(['opened']);
   await Promise.all([page.waitForEvent('load'), page.evaluate("document.querySelector('main form').submit()")]);
-  expect([await marked(page), await focused(page)]).toEqual([{ card_expiry: en.cardProblems.expired }, 'card_expiry']);
+  await expect
+    .poll(() => Promise.all([marked(page), focused(page)]))
+    .toEqual([{ card_expiry: en.cardProblems.expired }, 'card_expiry']);
   expect(await Promise.all([number, cvv].map((input) => input.inputValue())), 'secrets are not repeated').toEqual([
     '',
     '',
@@ -182,7 +188,7 @@ test('a saved card needs only its security code; another card can be used instea
   expect(await seen()).toEqual([true, true, true]);
   await saved.check();
   await pay.click();
-  expect([await marked(page), await focused(page)]).toEqual([{ card_cvv: wrongCode(3) }, 'card_cvv']);
+  await expect.poll(() => Promise.all([marked(page), focused(page)])).toEqual([{ card_cvv: wrongCode(3) }, 'card_cvv']);
   await cvv.fill('123');
   await pay.click();
   await isAtShop(page, stage, 'thanks');

@@ -66,7 +66,8 @@ test('on a phone the code is small; its image is saved and shared, and apps are 
     'PNG',
   ]);
   await page.getByRole('button', { name: en.scan.share }).click();
-  expect(await page.evaluate('shared')).toEqual([download.suggestedFilename(), 'image/png', picture.length]);
+  const shared = [download.suggestedFilename(), 'image/png', picture.length];
+  await expect.poll(() => page.evaluate('globalThis.shared')).toEqual(shared);
   expect(await openApp(page).count()).toBe(0);
   answerWithCode(UPI);
   await scanning(page);

@@ -57,7 +57,7 @@ test.each(Object.entries(KINDS))('a payer who fills in the missing fields %s', a
     expect(names.length, brand).toBeGreaterThan(0);
     await next(page);
     expect(await marked(page), brand).toEqual(Object.fromEntries(names.map((name) => [name, en.fillIn])));
-    expect(await focused(page)).toBe(names[0]);
+    await expect.poll(() => focused(page)).toBe(names[0]);
     for (const name of names) {
       const input = field(page, name);
       const value = String(right[name as keyof typeof right]);
@@ -79,10 +79,9 @@ test('shows errors that only the server detects, and keeps the entered values', 
   await field(page, 'parameters[bank_account_number]').fill('17');
   await next(page);
   await page.getByRole('alert').waitFor();
-  expect([await marked(page), await focused(page)]).toEqual([
-    { 'parameters[bank_code]': en.looksWrong },
-    'parameters[bank_code]',
-  ]);
+  await expect
+    .poll(() => Promise.all([marked(page), focused(page)]))
+    .toEqual([{ 'parameters[bank_code]': en.looksWrong }, 'parameters[bank_code]']);
   expect(await field(page, 'payer_first_name').inputValue()).toBe('Ada');
   expect(await stage.checkout.events(id)).toEqual(['opened']);
 });

@@ -1,10 +1,9 @@
 /** Looks at a page as very different payers see it: languages, sizes, light and dark, and with what axe knows of barriers. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { LANGUAGES } from '../../src/pages/locales/index.ts';
 import type { Page, Request } from '../support/browser.ts';
+import { expectNoBarriers, SCHEMES } from './barriers.ts';
 import type { Stage } from './stage.ts';
 
 /** A kind of page: where it is, and what has to be done there to see it. */
@@ -15,8 +14,6 @@ export interface Kind {
   others?: readonly string[];
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'];
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
 
 /** The smallest phone, a usual one and a desktop; and half a desktop, which is what one shows at 200 %. */
@@ -43,21 +40,11 @@ export const OVERFLOW = `[...(document.documentElement.scrollWidth > document.do
     return width > 0 && (left < -1 || right > innerWidth + 1 || isTooSmall);
   }).map(({ localName, className }) => localName + '.' + className)]`;
 
-/** What axe finds fault with; in another light nothing but colours can be wrong. */
-async function barriers(page: Page, colorScheme: 'light' | 'dark'): Promise<unknown> {
-  await page.emulateMedia({ colorScheme });
-  const runOnly = colorScheme === 'light' ? TAGS : { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
-  return page.evaluate(`axe.run({ runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })
-    .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`);
-}
-
 /** One document and nothing else, so that nothing can keep it from being painted. */
 async function visit(page: Page, { url, prepare, others = [] }: Kind, language: string): Promise<void> {
   const asked: string[] = [];
   const note = (request: Request): void => void asked.push(request.url());
   await page.setExtraHTTPHeaders({ 'accept-language': language });
-  // The page before asks for nothing any more.
-  await page.goto('about:blank');
   page.on('request', note);
   const response = await page.goto(url);
   page.off('request', note);
@@ -81,8 +68,9 @@ export async function expectGoodLooks(
   kind: Kind,
   languages: readonly string[] = CLOSELY,
 ): Promise<void> {
+  // A page of another kind asks for nothing any more.
+  await page.goto('about:blank');
   for (const language of languages) {
-    await page.emulateMedia({ colorScheme: 'light' });
     await visit(page, kind, language);
     const spoken = await page.evaluate('(({ lang, dir }) => [lang.split("-")[0], dir])(document.documentElement)');
     expect(spoken).toEqual([language, language === 'ar' ? 'rtl' : 'ltr']);
@@ -95,14 +83,13 @@ export async function expectGoodLooks(
 }
 
 async function lookClosely(page: Page, name: string, language: string): Promise<void> {
-  await page.evaluate(AXE);
-  for (const scheme of ['light', 'dark'] as const) {
-    expect(await barriers(page, scheme), `${name}, ${language}, ${scheme}`).toEqual([]);
+  await expectNoBarriers(page, `${name}, ${language}`, SCHEMES, async (scheme) => {
     for (const [device, size] of Object.entries(DEVICES)) {
       if (language === 'ar' && device === 'desktop') continue;
       await page.setViewportSize(size);
       const path = join(SCREENSHOTS, `${name}-${device}-${scheme}-${language}.png`);
       await page.screenshot({ path, fullPage: true });
     }
-  }
+  });
+  await page.emulateMedia({ colorScheme: 'light' });
 }

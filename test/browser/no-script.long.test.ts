@@ -28,10 +28,9 @@ test('card: shows errors and a decline, then pays', async () => {
   await fillCard(page, '05/3', '4111111111111112');
   await cardForm(page).pay.click();
   await page.getByRole('alert').waitFor();
-  expect([await marked(page), await focused(page)]).toEqual([
-    { card_number: en.cardProblems.number, card_expiry: en.cardProblems.expiry },
-    'card_number',
-  ]);
+  await expect
+    .poll(() => Promise.all([marked(page), focused(page)]))
+    .toEqual([{ card_number: en.cardProblems.number, card_expiry: en.cardProblems.expiry }, 'card_number']);
   await payByCard(page, '02/38');
   await page.getByRole('alert').getByText(en.noMoney).waitFor();
   await way(page, en.card).click();

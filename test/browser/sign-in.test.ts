@@ -68,7 +68,7 @@ test('the first owner creates a passkey, signs out, signs in with it again, and 
   await page.getByLabel(en.email).fill('grace@example.com');
   // The browser itself asks for the name.
   await button(page, en.createPasskey).click();
-  expect(await page.evaluate('document.activeElement.name')).toBe('name');
+  await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('name');
   await page.getByLabel(en.name).fill('Grace Hopper');
   await button(page, en.createPasskey).click();
   await isAt(page, '/admin');
@@ -137,7 +137,7 @@ test('an operator sets up a password with an app, and signs in with a code and w
   await page.locator('#password').fill('too short');
   await button(page, en.usePassword).click();
   await page.getByText(en.passwordProblems.tooShort).waitFor();
-  expect(await page.evaluate('document.activeElement.name')).toBe('password');
+  await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('password');
   expect(await page.getByLabel(en.name).inputValue()).toBe('Ada Byron');
   await page.locator('#password').fill(PASSWORD);
   await button(page, en.usePassword).click();

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { compiledIn } from '../support/compiled.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
 const RESTART_MS = 500;
@@ -41,7 +42,7 @@ export function startProgram(
     while (!isClosing) {
       starts++;
       const { PATH = '', HOME = '', TMPDIR } = process.env;
-      const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...variables() };
+      const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...compiledIn(root), ...variables() };
       // The channel lets the simulator notice the end of this process.
       const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc'];
       child = spawn(process.execPath, [...flags, join(root, file)], { cwd: root, env, stdio });

@@ -25,7 +25,7 @@ import {
 } from '../support/process.ts';
 
 // Each test starts processes, which takes long on a busy machine.
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 const WITH_TOKEN = { TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN };
 const UNAVAILABLE = {

@@ -40,7 +40,7 @@ beforeEach(() => {
   shop.behaviour = answers(200);
   shop.received.length = 0;
   line = createReceiver(SANDBOX);
-  hurried = createReceiver({ ...SANDBOX, totalMs: 300, connectMs: 150 });
+  hurried = createReceiver({ ...SANDBOX, totalMs: 1000, connectMs: 800 });
 });
 afterEach(async () => {
   await line.close();

@@ -196,8 +196,9 @@ describe('waiting for the next callback', () => {
 
   test('ends when the gateway stops', async () => {
     const stopping = await startTestGateway();
+    const looks = vi.spyOn(stopping.gateway.callbackInbox, 'last');
     const waiting = stopping.sandbox('GET', `/callbacks/${stopping.merchant.mid}?wait=25`);
-    await pause(300);
+    await expect.poll(() => looks).toHaveBeenCalled();
     await stopping.close();
     expect((await waiting).body.items).toEqual([]);
   });
@@ -321,7 +322,7 @@ test('neither a password nor a secret is shown by the inbox or logged', async ()
   await drain();
   const shown = JSON.stringify(await arrived(merchant.mid)) + shop.logs.join('');
   for (const secret of [merchant.password, merchant.callback_secret]) expect(shown).not.toContain(secret);
-  await vi.waitFor(() => expect(shop.logs.join('')).toContain('callback received'));
+  await expect.poll(() => shop.logs.join('')).toContain('callback received');
 });
 
 test('a resent callback arrives in the inbox again', async () => {

@@ -20,7 +20,7 @@ let deliveries: ReturnType<typeof deliveriesAt>;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
-  await setReceiverTimeout(shop.gateway, 300);
+  await setReceiverTimeout(shop.gateway, 1000);
 });
 afterAll(async () => {
   await shop.close();
@@ -273,10 +273,10 @@ describe('resending', () => {
       const merchant = await at.siteWith(answers(200));
       awake.gateway.deliverer.start();
       const paymentId = await merchant.sale();
-      await vi.waitFor(() => expect(merchant.receiver.received).toHaveLength(1), 5000);
+      await expect.poll(() => merchant.receiver.received).toHaveLength(1);
       // This process has no work loop that would search every second.
       expect(ok(await awake.admin('POST', '/callbacks/resend', { payment_id: paymentId }))).toEqual({ resent: 1 });
-      await vi.waitFor(() => expect(merchant.receiver.received).toHaveLength(2), 5000);
+      await expect.poll(() => merchant.receiver.received).toHaveLength(2);
       await at.close();
     } finally {
       await awake.close();

@@ -345,7 +345,7 @@ describe('submit rate limit of a page', () => {
     }
     expect((await submit(other, { method: 'nothing' })).status).toBe(303);
     expect((await show(session.url)).status).toBe(200);
-    await vi.waitFor(async () => expect((await submit(session, { method: 'nothing' })).status).toBe(303), 5000);
+    await expect.poll(async () => (await submit(session, { method: 'nothing' })).status).toBe(303);
     expect(await checkout.events(session.id)).toEqual(['opened']);
   });
 

@@ -7,6 +7,7 @@ import { explain } from '../../src/core/explain/explain.ts';
 import { readRequest } from '../../src/core/explain/request.ts';
 import { CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../src/rules/operations.ts';
 import { creditFields, SIGNED, sessionFields, signed } from '../support/checkout.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 import { entryOf } from '../support/entries.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 
@@ -544,9 +545,9 @@ describe('forms', () => {
   test('long values and many fields are explained in bounded time', async () => {
     const fields: Fields = saleFields(shop.merchant, { hash: '0'.repeat(40), order_id: 'xé'.repeat(8000) });
     for (let index = 0; index < 180; index++) fields[`field_${index}`] = 'x'.repeat(20);
-    const started = performance.now();
+    const started = cpuMs();
     expect((await ask(formText(fields))).mistakes).toEqual(['unknown']);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuMs() - started).toBeLessThan(5000);
   });
 });
 

@@ -11,7 +11,7 @@ import { openShop } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
 import { clearAway, databaseUrl, NO_SIMULATOR, newDataDir, type Socket, startGateway } from '../support/process.ts';
 
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 180_000 });
 const masterKey = newMasterKey();
 const shop = openShop({ simulator: true, masterKey });
 afterAll(clearAway);

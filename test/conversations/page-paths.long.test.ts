@@ -266,7 +266,7 @@ describe('a payer who returns before the outcome is known', () => {
   test('and whose notification arrives first: the return finds it paid', async () => {
     const { page, id } = await checkout.atDocA();
     const { location } = await decide(page, 'approve');
-    await expect.poll(() => checkout.stateOf(id), { timeout: 5000 }).toBe('settled');
+    await expect.poll(() => checkout.stateOf(id)).toBe('settled');
     expect(await show(location)).toMatchObject({ status: 303, location: SUCCESS_URL });
   });
 
@@ -399,7 +399,7 @@ describe('the status of the page', () => {
     expect(viewVersion(code)).toBe(second.version);
     expect((await statusOf(url)).version).toBe(second.version);
     await shop.sandbox('POST', `/payments/${id}`, { bank_callback: 'ACSC' });
-    await expect.poll(async () => (await statusOf(url)).version, { timeout: 5000 }).not.toBe(second.version);
+    await expect.poll(async () => (await statusOf(url)).version).not.toBe(second.version);
   });
 
   test('changes with every attempt', async () => {

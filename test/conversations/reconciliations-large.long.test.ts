@@ -78,4 +78,4 @@ test('is compared without holding more than one batch of its rows', async () => 
   const file = await shop.admin('GET', `/reconciliations/${body.reconciliation_id}/rows.csv`);
   expect(file.body.match(/\r\n/g)).toHaveLength(1 + COUNT + UNKNOWN);
   expect(Math.max(...list.mock.calls.map(([, , limit]) => limit))).toBe(PORTION);
-}, 300_000);
+}, 600_000);

@@ -131,9 +131,9 @@ describe('the bank', () => {
       303,
       expect.stringContaining(`payment=${body.trans_id}&done=bank`),
     ]);
-    await expect.poll(() => balance(body.trans_id), { timeout: 5000 }).toBe('SETTLED');
+    await expect.poll(() => balance(body.trans_id)).toBe('SETTLED');
     await owner.submit(`${controls}/bank`, { payment: body.trans_id, scenario: 'chargeback:true' });
-    await expect.poll(() => balance(body.trans_id), { timeout: 5000 }).toBe('CHARGEBACK');
+    await expect.poll(() => balance(body.trans_id)).toBe('CHARGEBACK');
     const { items } = (await shop.admin('GET', '/audit?action=sandbox.bank')).body;
     expect(items[0]).toMatchObject({ subject: body.trans_id, after: { chargeback: 'true' } });
   });

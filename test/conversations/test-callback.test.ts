@@ -16,7 +16,7 @@ import {
   type TestReceiver,
 } from '../support/receivers.ts';
 
-shortenLimits({ callbackTimeoutMs: 500 });
+shortenLimits({ callbackTimeoutMs: 2000 });
 const shop = openShop();
 let receiver: TestReceiver;
 beforeAll(async () => {

@@ -114,10 +114,10 @@ describe('a provider that never answers', () => {
     // Everything is due at once, and only the loop does it.
     await shop.gateway.installation.moveClock(undefined, 2 * LIMITS.dayMs);
     loop = startWorkLoop(shop.gateway);
-    await expect.poll(async () => (await shop.inspect(open)).status, { timeout: 10_000 }).toBe('SETTLED');
+    await expect.poll(async () => (await shop.inspect(open)).status).toBe('SETTLED');
     const charges = async (): Promise<number> =>
       (await shop.admin('GET', `/payments?schedule_id=${schedule_id}`)).body.items.length;
-    await expect.poll(charges, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(charges).toBeGreaterThan(1);
     slow.does({});
   });
 });

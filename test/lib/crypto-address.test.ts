@@ -5,6 +5,7 @@ import { bech32, bech32m, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Chain, isCryptoAddress } from '../../src/lib/crypto-address.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const NETWORKS: readonly Chain[] = ['BTC', 'ETH', 'BSC', 'TRX'];
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -179,8 +180,8 @@ test.each(NETWORKS)('%s never throws and is never slow', (network) => {
     'bc1'.repeat(1 << 20),
     '0x'.repeat(1 << 20),
   ];
-  const began = performance.now();
+  const began = cpuMs();
   for (const text of wrong) expect(isCryptoAddress(network, text)).toBe(false);
-  expect(performance.now() - began).toBeLessThan(2000);
+  expect(cpuMs() - began).toBeLessThan(2000);
   fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (text) => !isCryptoAddress(network, text)));
 });

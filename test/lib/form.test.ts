@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { entriesBelow, type Form, readMultipart, readUrlEncoded } from '../../src/lib/form.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const LIMITS = { fields: 10, depth: 3 };
 const read = (body: string): Form => readUrlEncoded(Buffer.from(body), LIMITS);
@@ -341,7 +342,7 @@ describe('a multipart form', () => {
   });
 
   test('64 KiB of the worst text are parsed quickly', () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (const worst of [
       '--B',
       '--B\r\n',
@@ -364,7 +365,7 @@ describe('a multipart form', () => {
         readUrlEncoded(Buffer.from(body), LIMITS);
       }
     }
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuMs() - started).toBeLessThan(5000);
   });
 });
 

@@ -22,6 +22,7 @@ import {
   isUpiAddress,
   isUtcMoment,
 } from '../../src/lib/identifiers.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const DIGITS = [...'0123456789'];
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
@@ -299,12 +300,12 @@ test.each(cases(RIGHT).filter(([name, value]) => name !== 'isEmail' && /\d/.test
 
 test.each(Object.entries(CHECKS))('%s checks very long text quickly', (name, check) => {
   const million = 1 << 20;
-  const began = performance.now();
+  const began = cpuMs();
   for (const long of ['1', ' ', '*', 'a@', 'a.', '1-', '=', 'X '].map((piece) => piece.repeat(million))) {
     if (name !== 'isBase64') expect(check(long)).toBe(false);
     else expect(() => check(long)).not.toThrow();
   }
-  expect(performance.now() - began).toBeLessThan(2000);
+  expect(cpuMs() - began).toBeLessThan(2000);
 });
 
 // The schemes below detect every changed digit, because their weights share no factor with the modulus.

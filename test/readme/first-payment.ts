@@ -58,7 +58,7 @@ export async function makeFirstPayment(log: (line: string) => void): Promise<Fir
 
   const { PATH, HOME } = process.env;
   const port = (await isFree(DOCUMENTED_PORT)) ? {} : { PORT: '0' };
-  const environment = { PATH: withoutOwnPackages(PATH), HOME, ...port };
+  const environment = { PATH: withoutOwnPackages(PATH), HOME, ...CACHED, ...port };
   const startedAt = performance.now();
   const seconds = (): number => (performance.now() - startedAt) / 1000;
   log(`$ ${start.trim()}`);
@@ -94,6 +94,9 @@ export async function makeFirstPayment(log: (line: string) => void): Promise<Fir
     await fs.rm(parent, { recursive: true, force: true });
   }
 }
+
+/** Packages that npm has downloaded before need not be asked for again. */
+const CACHED = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
 
 /** npm puts the programs of this repository's packages first, which a fresh clone does not have. */
 const withoutOwnPackages = (path = ''): string =>

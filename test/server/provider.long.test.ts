@@ -1,7 +1,7 @@
 /** The gateway and the provider simulator as processes: started together, killed apart, remembered by both. */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startSimulator } from '../../simulator/server.ts';
 import { createLog } from '../../src/lib/log.ts';
@@ -23,7 +23,7 @@ import {
 } from '../support/process.ts';
 
 const eventually = <Result>(look: () => Result | Promise<Result>): Promise<Result> =>
-  vi.waitFor(look, { timeout: 15_000, interval: 50 });
+  vi.waitFor(look, { timeout: 60_000, interval: 50 });
 
 const PIN: Fields = { brand: 'pin-a', identifier: '', 'parameters[pin]': '1234567890123456' };
 const IPS: Fields = { brand: 'ips', identifier: '', order_currency: 'RSD' };
@@ -161,7 +161,7 @@ describe('the provider of production', () => {
     ['says nothing about it', 404, 'nothing here'],
   ])('is taken when it %s', async (_, status, text) => {
     const server = createServer((_request, response) => response.writeHead(status).end(text)).listen(0, '127.0.0.1');
-    await pause(20);
+    await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const { provider } = await reach(`http://127.0.0.1:${port}`);
     expect(provider).toEqual({ url: `http://127.0.0.1:${port}`, ...access });

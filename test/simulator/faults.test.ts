@@ -1,6 +1,6 @@
 /** The faults: what the gateway observes, and what the simulator actually did. */
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LATE_MS } from '../../simulator/payments.ts';
 import { startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 
 let simulator: TestSimulator;
@@ -185,11 +185,11 @@ describe('faults of a connector without a provider', () => {
 
   test('a late success sends a notification', async () => {
     await simulator.setFault('late_success', { mid: 'mid-1' });
+    const started = Date.now();
     const { body } = await simulator.call('POST', '/control/faults/take', subject('vcard-2'));
     expect(body).toEqual({ mode: 'late_success', left: 0 });
-    await pause(200);
-    expect(simulator.receiver.forPayment('vcard-2')).toEqual([]);
     await waitUntil(() => simulator.receiver.forPayment('vcard-2').length === 1);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(LATE_MS);
     expect(simulator.receiver.forPayment('vcard-2')[0]?.body).toEqual({
       reference: 'vcard-2',
       type: 'payment',

@@ -155,7 +155,7 @@ export async function startTestSimulator(options: Partial<SimulatorOptions> = {}
 
 /** Waits until the condition is met. */
 export async function waitUntil(isMet: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 5000; !(await isMet()); await pause(5)) {
+  for (const end = Date.now() + 20_000; !(await isMet()); await pause(5)) {
     if (Date.now() > end) throw new Error('The condition was not met in time.');
   }
 }

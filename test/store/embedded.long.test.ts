@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { StartupError } from '../../src/lib/startup-error.ts';
 import { type EmbeddedDatabase, type EmbeddedOptions, startEmbedded } from '../../src/store/embedded.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const execute = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -81,7 +81,7 @@ test('a first start creates the database, and a second one finds what was writte
   await first.stop();
   await expect(fs.stat(pidFile(folder))).rejects.toThrow('ENOENT');
   // Its parent, this process, may still have to take note of its end.
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
 
   const second = await start(folder);
   expect(second).toMatchObject({ firstStart: false, takenOver: false });

@@ -1,7 +1,7 @@
 /** How migrations run on a database that is in use: locks, statements outside a transaction, interruptions, newer schemas. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { appliedMigrations, differenceOf, migrateAt } from '../../src/store/migrate.ts';
 import { REPLACED, readMigration, readMigrations, statementsOf } from '../../src/store/migration-files.ts';
 import { query } from '../support/database.ts';
@@ -47,7 +47,7 @@ describe('locks', () => {
   ])('a statement %s gives way to writes, and succeeds when the table is free', async (_, header) => {
     await other.query('begin; select from orders for update');
     const migrated = run('0001_note.sql', `${header}alter table orders add column if not exists note text`);
-    await vi.waitFor(() => expect(lines).toContain('0001_note.sql: a table is locked, attempt 3'));
+    await expect.poll(() => lines).toContain('0001_note.sql: a table is locked, attempt 3');
     // A write that arrives while the migration waits is not blocked for longer than its timeout.
     await client.query('insert into orders (id) values (-1)');
     await other.query('commit');
@@ -67,7 +67,7 @@ describe('locks', () => {
     await other.query(`begin; update orders set state = 'paid' where id = 1`);
     const sql = '-- outside a transaction\ncreate index concurrently if not exists by_state on orders (state)';
     const migrated = run('0001_index.sql', sql);
-    await vi.waitFor(async () => expect(await isValid('by_state')).toBe(false));
+    await expect.poll(() => isValid('by_state')).toBe(false);
     await client.query(`update orders set state = 'paid' where id = 2`);
     await other.query('commit');
     expect(await migrated).toEqual(['0001_index.sql']);
@@ -119,15 +119,14 @@ describe('a process that waits for another one', () => {
   test('says so, and runs nothing twice', async () => {
     await other.query('begin; lock table orders');
     const slow = run('0001_note.sql', 'alter table orders add column note text');
-    await vi.waitFor(async () => {
-      const locks = await client.query(`select from pg_locks where locktype = 'advisory'
+    const locks = () =>
+      client.query(`select from pg_locks where locktype = 'advisory'
         and database = (select oid from pg_database where datname = current_database())`);
-      expect(locks.rowCount).toBe(1);
-    });
+    await expect.poll(async () => (await locks()).rowCount).toBe(1);
     const said: string[] = [];
     const files = [readMigration('0001_note.sql', 'alter table orders add column note text')];
     const waiting = migrateAt(connection, { files, progress: (line) => said.push(line) });
-    await vi.waitFor(() => expect(said).toEqual(['Another process migrates the database: waiting for it.']));
+    await expect.poll(() => said).toEqual(['Another process migrates the database: waiting for it.']);
     await other.query('commit');
     expect([await slow, await waiting]).toEqual([['0001_note.sql'], []]);
   });

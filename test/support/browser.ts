@@ -36,8 +36,8 @@ const FLAGS = [
 ];
 
 /** Generous, because a busy machine is slow; a test that succeeds does not wait. */
-const TEST_MS = 90_000;
-const STEP_MS = 30_000;
+const TEST_MS = 180_000;
+const STEP_MS = 60_000;
 const ENGLISH = { 'accept-language': 'en' };
 
 /** How a browser keeps a page that was left, even one that asks not to be kept, and shows it again as it was. */

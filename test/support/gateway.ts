@@ -22,7 +22,7 @@ export const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[
 export const DATE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/;
 
 /** Polling options for what the provider does asynchronously. */
-export const PROVIDER_POLL = { timeout: 5000 };
+export const PROVIDER_POLL = { timeout: 20_000 };
 
 export interface Answer {
   status: number;

@@ -81,8 +81,7 @@ export function operationsOf(shop: TestGateway) {
     return body.trans_id;
   };
 
-  const becomes = (id: string, status: string) =>
-    expect.poll(async () => (await inspect(id)).status, { timeout: 5000 }).toBe(status);
+  const becomes = (id: string, status: string) => expect.poll(async () => (await inspect(id)).status).toBe(status);
 
   const control = async (id: string, command: Record<string, unknown>): Promise<void> => {
     const { status, body } = await shop.sandbox('POST', `/payments/${id}`, command);

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, inject, vi } from 'vitest';
 import type { EmbeddedDatabase } from '../../src/store/embedded.ts';
+import { compiledIn } from './compiled.ts';
 import { query } from './database.ts';
 import { ADMIN_TOKEN, type Answer, type Fields, type Merchant, saleFields, sign } from './gateway.ts';
 
@@ -88,9 +89,6 @@ export type Socket = EmbeddedDatabase['connection'];
 export const databaseUrl = ({ host, user, database }: Socket): string =>
   `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
 
-/** What Node.js compiled is kept from one start to the next; it takes half of the time of a start. */
-const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled') };
-
 /** Spares a start the provider simulator, where no payment needs a provider. */
 export const NO_SIMULATOR: Fields = {
   TURNPIKE_PROVIDER_URL: 'http://127.0.0.1:9',
@@ -108,7 +106,7 @@ export function run(
   );
   const child = spawn(command, args, {
     cwd: ROOT,
-    env: { ...COMPILED, ...surroundings, ...variables },
+    env: { ...compiledIn(ROOT), ...surroundings, ...variables },
     stdio: 'pipe',
     ...options,
   });
@@ -275,7 +273,7 @@ async function endServer(dataDir: string): Promise<void> {
 }
 
 /** Waits for something that comes by itself. */
-export const eventually = <Result>(look: () => Result | Promise<Result>, timeout = 15_000): Promise<Result> =>
+export const eventually = <Result>(look: () => Result | Promise<Result>, timeout = 60_000): Promise<Result> =>
   vi.waitFor(look, { timeout, interval: 25 });
 
 export const exists = (path: string): Promise<boolean> =>
