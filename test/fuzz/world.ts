@@ -12,6 +12,7 @@ import { startProgram } from '../chaos/program.ts';
 import { freePort } from '../support/free-port.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { COOKIE, signedIn } from '../support/operators.ts';
+import { textSearch } from '../support/text-search.ts';
 import { weighted } from './drafts.ts';
 import { learnPage, matcherOf } from './learn.ts';
 import type { Account, Route, World } from './model.ts';
@@ -77,7 +78,7 @@ export async function createWorld(): Promise<World> {
       const { cookie, get } = await signedIn({ gateway: side.gateway, url } as TestGateway, role, midsOf(role));
       const formToken = /name="form_token" value="([^"]+)"/.exec((await get('/admin/payments')).text)?.[1] ?? '';
       world.sessions.set(role, { cookie, formToken });
-      world.secrets.push(cookie);
+      world.secrets.add(cookie);
     },
     notificationSecret,
     account,
@@ -85,7 +86,7 @@ export async function createWorld(): Promise<World> {
     untouched: new Set([account.mid, ...issued.map(({ token_id }) => token_id)]),
     known: new Map([['mid', [other.mid]]]),
     forms: new Map(),
-    secrets: [adminToken, account.password, key, notificationSecret, masterKey, PLANTED, ...tokens],
+    secrets: textSearch([adminToken, account.password, key, notificationSecret, masterKey, PLANTED, ...tokens]),
     folders: [folder, join(import.meta.dirname, '../..')],
     gateway,
     logFile: join(folder, 'gateway.log'),
