@@ -97,7 +97,8 @@ async function sendRequests(count: number, seed: number, from: number): Promise<
   let isStopped = false;
   let counts: [number, number][] = [];
   const shown = (): string => counts.map(([status, times]) => `${status || 'none'} × ${times}`).join(', ');
-  const show = progressOf(count, 'sent', shown);
+  // The rate counts from the first response, not from the start of the gateways.
+  let show: ReturnType<typeof progressOf> | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isStopped = true));
   console.log(`${count} altered requests from number ${from}, seed ${seed}`);
   const { position, failures } = await runRequests({
@@ -109,6 +110,7 @@ async function sendRequests(count: number, seed: number, from: number): Promise<
     },
     onProgress(done, statuses) {
       counts = [...statuses].toSorted(([a], [b]) => a - b);
+      show ??= progressOf(count, 'sent', shown);
       show(done);
     },
     onFailure: (number, error) =>

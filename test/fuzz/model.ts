@@ -66,6 +66,7 @@ export interface Account {
 }
 
 export interface PanelSession {
+  operatorId: string;
   cookie: string;
   /** What the forms of its pages contain. */
   formToken: string;
