@@ -7,18 +7,19 @@ import type { SecurityCodeCache } from './context.ts';
 
 export function createSecurityCodeCache(): SecurityCodeCache {
   const seal = createSeal(newMasterKey());
-  const kept = new Map<string, Buffer>();
+  // As texts: each small buffer would keep the whole pool of 64 KB that Node.js took it from.
+  const kept = new Map<string, string>();
   return {
     holder: newId(),
     keep(paymentId, code) {
       if (!code) return;
-      kept.set(paymentId, seal.seal(code.reveal(), paymentId));
+      kept.set(paymentId, seal.seal(code.reveal(), paymentId).toString('base64'));
       setTimeout(() => kept.delete(paymentId), LIMITS.codeKeptMs).unref();
     },
     take(paymentId) {
       const sealed = kept.get(paymentId);
       kept.delete(paymentId);
-      return sealed && new Secret(seal.open(sealed, paymentId));
+      return sealed === undefined ? undefined : new Secret(seal.open(Buffer.from(sealed, 'base64'), paymentId));
     },
   };
 }

@@ -3,11 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import type { Form } from '../lib/form.ts';
+import { invalidField } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 
 export interface UploadedFile {
   name: string;
-  content: Readable;
+  /** Throws a refusal if the form ends within the file. */
+  content: AsyncIterable<Buffer>;
 }
 
 export interface UploadForm extends Form {
@@ -50,7 +52,9 @@ export function readUpload(
   parser.on('field', (name: string, value: string) => values.set(name, value));
   parser.once('file', (_field: string, content: Readable, name = '') => {
     opened = content;
-    answer(null, { values, problems: [], file: { name, content }, skipRest });
+    // The file of a request that is refused has no reader, and an error that nothing listens to would end the process.
+    content.on('error', () => undefined);
+    answer(null, { values, problems: [], file: { name, content: chunksOf(content) }, skipRest });
   });
   parser.once('finish', () => {
     if (!opened) answer(null, { values, problems: [], file: undefined, skipRest });
@@ -65,11 +69,19 @@ export function readUpload(
   stream.once('end', () => setImmediate(fail));
 }
 
+async function* chunksOf(content: Readable): AsyncGenerator<Buffer, void> {
+  try {
+    yield* content as AsyncIterable<Buffer>;
+  } catch {
+    throw invalidField('file', 'The upload broke off. Send the file again.');
+  }
+}
+
 /** The content of a file, up to the first byte beyond the limit. */
 export async function readFile({ content }: UploadedFile, most: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of content as AsyncIterable<Buffer>) {
+  for await (const chunk of content) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > most) break;

@@ -1,7 +1,7 @@
 /** Reconciliations in the panel: uploads a statement, shows and changes its columns, and shows the result. */
 import { beforeAll, expect, test } from 'vitest';
 import { type Fields, openShop } from '../support/gateway.ts';
-import { signedIn, type TestOperator } from '../support/operators.ts';
+import { COOKIE, signedIn, type TestOperator } from '../support/operators.ts';
 import { uploadStatement } from '../support/statements.ts';
 
 const shop = openShop();
@@ -93,6 +93,26 @@ test.each([
   const { status, text: page } = await operator.upload(LIST, csvFile(text));
   expect(status).toBe(400);
   expect(page).toContain(`id="file-error">${sentence}`);
+});
+
+test('a file that breaks off is refused, and ends nothing else if nothing reads it', async () => {
+  const broken = (cookie: string, formToken = '') =>
+    fetch(`${shop.url}${LIST}`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: `${COOKIE}=${cookie}`, 'content-type': 'multipart/form-data; boundary=b' },
+      body: [
+        ...['--b', 'content-disposition: form-data; name="form_token"', '', formToken],
+        ...['--b', 'content-disposition: form-data; name="file"; filename="a.csv"', '', 'a,b'],
+      ].join('\r\n'),
+    });
+  const formToken = /name="form_token" value="([^"]+)"/.exec((await operator.get(LIST)).text)?.[1];
+  expect((await broken('')).status).toBe(303);
+  expect((await broken(operator.cookie)).status).toBe(403);
+  const answer = await broken(operator.cookie, formToken);
+  expect(answer.status).toBe(400);
+  expect(await answer.text()).toContain('id="file-error">The upload broke off.');
+  expect((await fetch(`${shop.url}/health/live`)).status).toBe(200);
 });
 
 test('no file is refused, and so is a form of another session, before the file is read', async () => {

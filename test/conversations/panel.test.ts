@@ -117,6 +117,15 @@ test('every page has a strict content security policy and cannot be framed', asy
   expect(headers.get('cache-control')).toBe('no-store');
 });
 
+test('a filter that no text of the database can match is ignored', async () => {
+  const owner = await signedIn(shop, 'owner');
+  const filters = ['actor', 'action', 'q', 'order_id', 'brand', 'mid', 'error_message', 'payment_id', 'status'];
+  const query = filters.map((name) => `${name}=%00`).join('&');
+  for (const page of ['audit', 'payments', 'requests', 'callbacks', 'attention', 'chargebacks']) {
+    expect([page, (await owner.get(`/admin/${page}?${query}`)).status]).toEqual([page, 200]);
+  }
+});
+
 describe('payments', () => {
   test('the list filters, and pages with a cursor', async () => {
     const merchant = await shop.newMerchant();

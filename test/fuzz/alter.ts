@@ -41,6 +41,8 @@ export interface WrittenRequest {
   bytes: Buffer;
   method: string;
   isFramed: boolean;
+  /** Whether the connection stays open after the response. */
+  isKept: boolean;
   /** Whether method and path are still those of the document. */
   isRouted: boolean;
 }
@@ -123,7 +125,6 @@ function frame(random: Random, draft: Draft, body: Buffer, type: string, isRoute
   const lines = [
     `${draft.method} ${target} HTTP/1.1`,
     ...(draft.headers.some(([name]) => name === 'host') ? [] : ['host: localhost']),
-    'connection: close',
     ...(type === '' ? [] : [`content-type: ${type}`]),
     ...draft.headers.map(([name, value]) => `${name}: ${value}`),
   ];
@@ -139,10 +140,16 @@ function frame(random: Random, draft: Draft, body: Buffer, type: string, isRoute
     // A chunk of no bytes ends the body.
     if (body.length === 0) sent = Buffer.from('0\r\n\r\n');
   } else if (body.length > 0 || draft.method === 'POST') lines.push(`content-length: ${body.length}`);
-  let head: Buffer = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-  if (random() < 0.02) {
-    head = alteredBytes(random, head);
-    isFramed = false;
-  }
-  return { bytes: Buffer.concat([head, sent]), method: draft.method, isFramed, isRouted: isRouted && isFramed };
+  const isBroken = random() < 0.02;
+  if (isBroken) isFramed = false;
+  const isKept = random() < 0.9 && isFramed;
+  if (!isKept) lines.push('connection: close');
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+  return {
+    bytes: Buffer.concat([isBroken ? alteredBytes(random, head) : head, sent]),
+    method: draft.method,
+    isFramed,
+    isKept,
+    isRouted: isRouted && isFramed,
+  };
 }

@@ -11,18 +11,21 @@ import { fork, pick } from './random.ts';
 import { routeKey } from './routes.ts';
 import { type Call, DOCUMENT, type Json, knownValue, sample, uuid } from './samples.ts';
 
-/** Routes that are sent more often, because they do more. */
+/** Routes that are sent more often, because they do more, or less often, because each request hashes a password. */
 const WEIGHTS: Readonly<Record<string, number>> = {
   'POST /post': 60,
   'POST /api/v1/session': 15,
   'GET /pay/{}': 8,
   'POST /pay/{}': 20,
   'POST /inbound/{}/{}': 4,
+  'POST /admin/sign-in': 0.1,
+  'POST /admin/confirm': 0.1,
+  'POST /admin/me/setup': 0.1,
 };
 
-/** Each route as often as its weight. */
+/** Each route as often as its weight, in tenths. */
 export const weighted = (routes: readonly Route[]): Route[] =>
-  routes.flatMap((route) => Array.from({ length: WEIGHTS[route.key] ?? 1 }, () => route));
+  routes.flatMap((route) => Array.from({ length: 10 * (WEIGHTS[route.key] ?? 1) }, () => route));
 
 const CALLS: ReadonlyMap<string, { documented: string; call: Call; shared: Json[] }> = new Map(
   Object.entries(DOCUMENT.paths).flatMap(([documented, methods]) =>

@@ -97,23 +97,25 @@ async function sendRequests(count: number, seed: number, from: number): Promise<
   let isStopped = false;
   let counts: [number, number][] = [];
   const shown = (): string => counts.map(([status, times]) => `${status || 'none'} × ${times}`).join(', ');
-  const show = progressOf(count, 'sent', shown);
+  // The rate counts from the first response, not from the start of the gateways.
+  let show: ReturnType<typeof progressOf> | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isStopped = true));
   console.log(`${count} altered requests from number ${from}, seed ${seed}`);
-  const { position, failures, memory } = await runRequests({
+  const { position, failures } = await runRequests({
     ...{ count, seed, from, gateways: Math.max(1, Math.floor(availableParallelism() / 2)) },
     isStopped: () => isStopped,
+    onMemory(done, memory) {
+      const megabytes = memory.map((bytes) => `${(bytes / 2 ** 20).toFixed(1)} MB`);
+      console.log(`Memory in use after ${done} requests: ${megabytes.join(', ')}`);
+    },
     onProgress(done, statuses) {
       counts = [...statuses].toSorted(([a], [b]) => a - b);
+      show ??= progressOf(count, 'sent', shown);
       show(done);
     },
     onFailure: (number, error) =>
       console.error(`\n${error}\nThe same request again: ${command('requests', 1, seed, number)}\n`),
   });
-  const megabytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MB`;
-  for (const { before, after } of memory) {
-    console.log(`Memory in use of a gateway: ${megabytes(before)} before, ${megabytes(after)} after.`);
-  }
   for (const { number, times } of failures) console.error(`Failed as number ${number} did: ${times} times.`);
   if (position < from + count) {
     console.log(`To go on: ${command('requests', from + count - position, seed, position)}`);

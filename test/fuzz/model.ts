@@ -1,6 +1,7 @@
 /** What the parts of the fuzz share: routes, requests before they become bytes, and the world that they are sent to. */
 import type { Role } from '../../src/rules/roles.ts';
 import type { Program } from '../chaos/program.ts';
+import type { TextSearch } from '../support/text-search.ts';
 
 export interface Route {
   server: 'gateway' | 'simulator';
@@ -65,6 +66,7 @@ export interface Account {
 }
 
 export interface PanelSession {
+  operatorId: string;
   cookie: string;
   /** What the forms of its pages contain. */
   formToken: string;
@@ -95,7 +97,7 @@ export interface World {
   /** The forms of pages by the key of the route that they are sent to. */
   forms: Map<string, KnownForm[]>;
   /** Texts that no response and no log line may contain. */
-  secrets: string[];
+  secrets: TextSearch;
   /** The parts of paths on this machine, which no response may contain. */
   folders: readonly string[];
   gateway: Program;

@@ -1,95 +1,13 @@
 /** Sends altered requests to a gateway process and judges its responses. */
-import { connect } from 'node:net';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { found, hasCode } from '../support/canaries.ts';
 import { type WrittenRequest, writeAltered } from './alter.ts';
 import { draftOf } from './drafts.ts';
+import { exchange, type OpenConnections, type Response, WrongResponse } from './exchange.ts';
 import { learnJson, learnPage } from './learn.ts';
 import type { Draft, World } from './model.ts';
 import { streamsAt } from './random.ts';
 import { DOCUMENT, type Json } from './samples.ts';
-
-interface Response {
-  status: number;
-  headers: Map<string, string>;
-  text: string;
-}
-
-/** A request whose response is wrong; failures of one kind are reported once. */
-export class WrongResponse extends Error {
-  readonly kind: string;
-
-  constructor(message: string, kind = message) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
-const ANSWER_MS = 60_000;
-/** How long a request that the server cannot finish reading is left waiting. */
-const UNFRAMED_MS = 250;
-
-/** The response, or undefined if the connection was closed without one. */
-function exchange(host: string, port: number, bytes: Buffer, isFramed: boolean): Promise<Response | undefined> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, host);
-    const parts: Buffer[] = [];
-    let isLate = false;
-    const timer = setTimeout(
-      () => {
-        isLate = isFramed;
-        socket.destroy();
-      },
-      isFramed ? ANSWER_MS : UNFRAMED_MS,
-    );
-    socket.on('data', (part: Buffer) => parts.push(part));
-    // A server may refuse a long body before all of it was sent.
-    socket.on('error', (error) => {
-      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') reject(error);
-    });
-    socket.on('close', () => {
-      clearTimeout(timer);
-      if (isLate) reject(new WrongResponse('There was no answer in time.'));
-      else resolve(parse(Buffer.concat(parts)));
-    });
-    socket.write(bytes);
-  });
-}
-
-function parse(bytes: Buffer): Response | undefined {
-  let head = '';
-  let rest = bytes;
-  // Before the response there may be a `100 Continue`.
-  do {
-    const end = rest.indexOf('\r\n\r\n');
-    head = rest.subarray(0, end === -1 ? rest.length : end).toString('latin1');
-    rest = end === -1 ? Buffer.alloc(0) : rest.subarray(end + 4);
-  } while (/^HTTP\/1\.1 1\d\d/.test(head) && rest.length > 0);
-  if (head === '' || /^HTTP\/1\.1 1\d\d/.test(head)) return undefined;
-  const [first = '', ...lines] = head.split('\r\n');
-  const headers = new Map(
-    lines.map((line): [string, string] => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
-    }),
-  );
-  // An altered head can make two requests of one; the second response is left out.
-  const length = Number(headers.get('content-length') ?? rest.length);
-  const body = headers.get('transfer-encoding') === 'chunked' ? unchunked(rest) : rest.subarray(0, length);
-  return { status: Number(first.split(' ')[1]), headers, text: body.toString() };
-}
-
-function unchunked(bytes: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf('\r\n', at);
-    const size = Number.parseInt(bytes.toString('latin1', at, end), 16);
-    if (!(size > 0)) break;
-    parts.push(bytes.subarray(end + 2, end + 2 + size));
-    at = end + 4 + size;
-  }
-  return Buffer.concat(parts);
-}
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema({ ...DOCUMENT, $id: 'document' } as Json);
@@ -117,23 +35,10 @@ const isApi = (path: string): boolean =>
 const INTERNALS =
   /\bat \S+ \(?(file|node):|node_modules|\bSQLSTATE\b|violates [\w-]+ constraint|(syntax error at or near|relation|column) "/;
 
-/** Long lines that were searched: styles, scripts and the docs are the same in most responses. */
-const searched = new Set<string>();
-const LONG_LINE = 200;
-const SEARCHED_MOST = 20_000;
-
-function unsearched(text: string): string {
-  if (searched.size > SEARCHED_MOST) searched.clear();
-  const isNew = (line: string): boolean => line.length < LONG_LINE || !searched.has(line);
-  const lines = text.split('\n').filter(isNew);
-  for (const line of lines) if (line.length >= LONG_LINE) searched.add(line);
-  return lines.join('\n');
-}
-
 function searchForSecrets(draft: Draft, world: World, { headers, text }: Response): string | undefined {
-  const whole = `${JSON.stringify([...headers])}\n${unsearched(text)}`;
+  const whole = `${JSON.stringify([...headers])}\n${text}`;
   if (found(whole).length > 0 || hasCode(whole)) return 'A card number or security code is in the response.';
-  if (world.secrets.some((secret) => whole.includes(secret))) return 'A secret is in the response.';
+  if (world.secrets.foundIn(whole).length > 0) return 'A secret is in the response.';
   const isDocs = draft.route.path.startsWith('/docs') || draft.route.path === '/openapi.json';
   if ((!isDocs && INTERNALS.test(whole)) || world.folders.some((folder) => whole.includes(folder))) {
     return 'Internals are in the response.';
@@ -161,6 +66,7 @@ function judge(draft: Draft, written: WrittenRequest, world: World, response: Re
   // The callback inbox answers with the status that a request sets.
   const isChosen = draft.route.path === '/sandbox/callbacks/:mid';
   demand(status >= 200 && (status < 500 || isBusy || isChosen), 'The status is wrong.');
+  demand(!response.hasMore, 'There is more than one response.');
   const leak = searchForSecrets(draft, world, response);
   demand(leak === undefined, leak ?? '');
   // Node.js itself answers a request without a host, or with an expectation.
@@ -189,7 +95,7 @@ async function renewSession(draft: Draft, world: World, { status, headers }: Res
 }
 
 /** Sends one altered request; returns the status of the response, or 0 if there was none. */
-export async function fuzzRequest(seed: number, number: number, world: World): Promise<number> {
+export async function fuzzRequest(seed: number, number: number, world: World, open: OpenConnections): Promise<number> {
   const streams = streamsAt(seed, number);
   const draft = draftOf(streams.draft, world);
   const written = writeAltered(streams, draft);
@@ -199,7 +105,7 @@ export async function fuzzRequest(seed: number, number: number, world: World): P
   try {
     const isOurs = draft.route.server === 'gateway';
     const port = isOurs ? world.port : world.simulator.port;
-    const response = await exchange(world.host, port, bytes, isFramed);
+    const response = await exchange(open, world.host, port, written);
     // The simulated provider does not answer when a request has asked for it.
     if (!response && isFramed && isOurs) throw new WrongResponse('The connection was closed without a response.');
     if (response) {

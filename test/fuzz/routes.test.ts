@@ -10,7 +10,7 @@ import { routeKey, routesOf } from './routes.ts';
 
 const shop = openShop();
 
-const SESSION = { cookie: 'cookie', formToken: 'token' };
+const SESSION = { operatorId: 'operator', cookie: 'cookie', formToken: 'token' };
 
 async function worldWith(known: [string, string[]][]): Promise<World> {
   return {
@@ -34,7 +34,7 @@ test('every registered route occurs among the requests', async () => {
   }
   const world = await worldWith([]);
   const drafted = new Set<string>();
-  for (let number = 0; number < 20 * world.routes.length; number++) {
+  for (let number = 0; number < 10 * world.routes.length; number++) {
     const { route } = draftOf(streamsAt(17, number).draft, world);
     drafted.add(`${route.server} ${route.key}`);
   }

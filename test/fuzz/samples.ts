@@ -29,7 +29,8 @@ export const PLANTED = 'Pl4nted-Zr8qVw2mTx6y';
 const VALUES: Readonly<Record<string, (random: Random, world: World) => unknown>> = {
   order_id: (random) => `order-${below(random, 2 ** 31)}`,
   number: (random) => `order-${below(random, 2 ** 31)}`,
-  order_amount: (random) => `${1 + below(random, 9999)}.00`,
+  // Below the security code that is searched for.
+  order_amount: (random) => `${1 + below(random, Number(CVV) - 1)}.00`,
   amount: (random) => `${1 + below(random, 20)}.00`,
   order_currency: () => 'USD',
   currency: () => 'USD',

@@ -4,6 +4,8 @@ import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { startSession } from '../../src/core/operators/sessions.ts';
+import { newId } from '../../src/lib/id.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { ROLES, type Role } from '../../src/rules/roles.ts';
 import { openGateway } from '../../src/server/gateway.ts';
@@ -12,6 +14,7 @@ import { startProgram } from '../chaos/program.ts';
 import { freePort } from '../support/free-port.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { COOKIE, signedIn } from '../support/operators.ts';
+import { textSearch } from '../support/text-search.ts';
 import { weighted } from './drafts.ts';
 import { learnPage, matcherOf } from './learn.ts';
 import type { Account, Route, World } from './model.ts';
@@ -74,10 +77,18 @@ export async function createWorld(): Promise<World> {
     tokens: [adminToken, adminToken, adminToken, ...tokens],
     sessions: new Map(),
     async renew(role) {
-      const { cookie, get } = await signedIn({ gateway: side.gateway, url } as TestGateway, role, midsOf(role));
-      const formToken = /name="form_token" value="([^"]+)"/.exec((await get('/admin/payments')).text)?.[1] ?? '';
-      world.sessions.set(role, { cookie, formToken });
-      world.secrets.push(cookie);
+      const shop = { gateway: side.gateway, url } as TestGateway;
+      const former = await side.gateway.operators.find(world.sessions.get(role)?.operatorId ?? newId());
+      // The same operator, unless a request has changed it: the list of operators would become long.
+      const isSame = former?.role === role && former.state === 'active';
+      const { operatorId, cookie } = isSame
+        ? { ...former, cookie: await startSession(side.gateway, former, '127.0.0.1', 'a test') }
+        : await signedIn(shop, role, midsOf(role));
+      const headers = { cookie: `${COOKIE}=${cookie}` };
+      const page = await (await fetch(`${url}/admin/payments`, { headers })).text();
+      const formToken = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+      world.sessions.set(role, { operatorId, cookie, formToken });
+      world.secrets.add(cookie);
     },
     notificationSecret,
     account,
@@ -85,7 +96,7 @@ export async function createWorld(): Promise<World> {
     untouched: new Set([account.mid, ...issued.map(({ token_id }) => token_id)]),
     known: new Map([['mid', [other.mid]]]),
     forms: new Map(),
-    secrets: [adminToken, account.password, key, notificationSecret, masterKey, PLANTED, ...tokens],
+    secrets: textSearch([adminToken, account.password, key, notificationSecret, masterKey, PLANTED, ...tokens]),
     folders: [folder, join(import.meta.dirname, '../..')],
     gateway,
     logFile: join(folder, 'gateway.log'),

@@ -43,5 +43,5 @@ describe('refuses', () => {
 
 test('a file that breaks off cannot be read', async () => {
   const { file } = await read(`${FILE}cont`);
-  await expect(file && readFile(file, 100)).rejects.toThrow();
+  await expect(file && readFile(file, 100)).rejects.toMatchObject({ error: 'invalidData' });
 });

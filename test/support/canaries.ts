@@ -1,4 +1,5 @@
 /** Known card numbers and a security code, and the search for them in every encoding. */
+import { textSearch } from './text-search.ts';
 
 export const NUMBERS = [
   ...['4539578763621486', '5425233430109903', '374245455400126'],
@@ -35,17 +36,15 @@ export const disguises = (digits: string): [string, string][] => [
   ...[0, 1, 2].map((offset): [string, string] => [`base64 at ${offset}`, base64At(digits, offset)]),
   ['hexadecimal of base64', Buffer.from(Buffer.from(digits).toString('base64').replace(/=+$/, '')).toString('hex')],
 ];
-const DISGUISES = NUMBERS.flatMap((digits) =>
-  disguises(digits).map(([how, text]) => ({ digits, how, text: text.toLowerCase() })),
+/** What each form of a number is, described without the number itself. */
+const DISGUISES = new Map(
+  NUMBERS.flatMap((digits) => disguises(digits).map(([how, text]) => [text, `${digits.slice(0, 6)}… ${how}`] as const)),
 );
+const search = textSearch([...DISGUISES.keys()]);
 
-/** The forms of the numbers that a text contains, described without the numbers themselves. */
-export function found(text: string): string[] {
-  const lower = text.toLowerCase();
-  return DISGUISES.filter((disguise) => lower.includes(disguise.text)).map(
-    ({ digits, how }) => `${digits.slice(0, 6)}… ${how}`,
-  );
-}
+/** The forms of the numbers that a text contains. */
+export const found = (text: string): string[] => search.foundIn(text).map((form) => DISGUISES.get(form) ?? '');
+
 const CODE = new RegExp(`(?<![\\w.:-])${CVV}(?![\\w:-])`);
 /** A security code is too short to search for inside other words, so only separate occurrences count. */
 export const hasCode = (text: string): boolean => CODE.test(text);

@@ -71,11 +71,11 @@ const sectionOf = (url: string): string | undefined =>
     .filter((path) => url === path || (path !== '/admin' && url.startsWith(`${path}/`)) || url.startsWith(`${path}?`))
     .sort((a, b) => b.length - a.length)[0];
 
-/** Query parameters that appear once and are not empty. */
+/** Query parameters that appear once and are not empty; no text of the database contains a NUL. */
 const single = (query: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(query as Record<string, unknown>).filter(
-      (pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '',
+      (pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '' && !pair[1].includes('\0'),
     ),
   );
 

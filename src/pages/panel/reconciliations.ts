@@ -122,10 +122,7 @@ const uploadForm = ({ session }: PanelRequest, error: string | undefined): Html 
 async function upload(request: PanelRequest): Promise<PanelAnswer> {
   requireUnrestricted(request);
   const { gateway, caller, file } = request;
-  if (!file || file.name === '') {
-    file?.content.resume();
-    return showList(request, text.chooseFile);
-  }
+  if (!file || file.name === '') return showList(request, text.chooseFile);
   try {
     return { redirect: pathOf(await storeStatement(gateway, caller, file.name, file.content)) };
   } catch (error) {
