@@ -34,8 +34,23 @@ const NEW_SECRET: Readonly<Record<AccountSecret, () => string>> = {
 
 const bound = (column: string, mid: string): string => boundTo('accounts', column, mid);
 
-function accountOf(gateway: Gateway, row: AccountRow, connections: readonly ConnectionRow[] = []): Account {
-  const { mid } = row;
+/** A copy with memory of its own. A cached buffer would otherwise keep the whole pool that Node.js took it from. */
+function unpooled<Bytes extends Buffer | null>(bytes: Bytes): Bytes {
+  if (bytes === null) return bytes;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy as Bytes;
+}
+
+function accountOf(gateway: Gateway, found: AccountRow, connections: readonly ConnectionRow[] = []): Account {
+  const { mid } = found;
+  const row: AccountRow = {
+    ...found,
+    password: unpooled(found.password),
+    previousPassword: unpooled(found.previousPassword),
+    callbackSecret: unpooled(found.callbackSecret),
+    previousCallbackSecret: unpooled(found.previousCallbackSecret),
+  };
   const settings = completeSettings(row.settings, gateway.environment);
   /** Decrypted on first use, so that a secret that cannot be decrypted affects only the requests that need it. */
   const secrets = (name: AccountSecret, sealed: Buffer, previous: Buffer | null, until: number | null) => {
