@@ -217,7 +217,8 @@ describe('a secret field', () => {
     const [mine, yours] = [await pinSession(PIN), await pinSession(USED_UP)];
     await shop.rows(`update payments t set details = jsonb_set(t.details, '{session,sealed}', m.details #> '{session,sealed}')
       from payments m where m.payment_id = '${mine.id}' and t.payment_id = '${yours.id}'`);
-    expect((await show(yours.url)).status).toBe(503);
+    const { status, headers } = await show(yours.url);
+    expect([status, headers.get('retry-after')]).toEqual([503, '2']);
     expect((await show(mine.url)).status).toBe(200);
   });
 

@@ -31,6 +31,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import { compressPages } from '../compression.ts';
 import { isCrossSite } from '../cross-site.ts';
+import { isClientError, withFailure } from '../failure.ts';
 import { readForm } from '../form-body.ts';
 import { commonHeaders, document, type Page, type PageContext, pageHeaders } from '../layout.ts';
 import { loadFormats, localeFor } from '../locale.ts';
@@ -82,10 +83,9 @@ export function payRoutes(
   });
   compressPages(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const isClientError = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
-    if (!isClientError) gateway.log.error({ err: error, request_id: request.id }, 'page failed');
+    if (!isClientError(error)) gateway.log.error({ err: error, request_id: request.id }, 'page failed');
     const context = pageContext(request);
-    show(reply.code(isClientError ? (error.statusCode as number) : 503), context, errorPage(context.locale));
+    show(withFailure(reply, error), context, errorPage(context.locale));
   });
 
   const pageContext = ({ headers }: Pick<FastifyRequest, 'headers'>, account?: Account): PageContext => ({

@@ -19,6 +19,7 @@ import { auditEntry } from '../../../core/principal.ts';
 import { NotBegun } from '../../../lib/limiter.ts';
 import { Secret } from '../../../lib/secret.ts';
 import { LIMITS } from '../../../rules/limits.ts';
+import { isClientError, withFailure } from '../../failure.ts';
 import { readForm } from '../../form-body.ts';
 import { clearSessionCookie, ForeignForm, panelPath, requireOwnForm, sessionCookie } from '../cookie.ts';
 import { panelHeaders } from '../layout.ts';
@@ -57,11 +58,10 @@ export function signInRoutes(
   });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof ForeignForm) return show(reply.code(403), foreignFormPage());
-    const isClientError = error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
     // Too many passwords are being checked.
     if (error instanceof NotBegun) gateway.log.warn({ request_id: request.id }, 'sign-in refused: busy');
-    else if (!isClientError) gateway.log.error({ err: error, request_id: request.id }, 'sign-in page failed');
-    return show(reply.code(isClientError ? (error.statusCode as number) : 503), failedPage());
+    else if (!isClientError(error)) gateway.log.error({ err: error, request_id: request.id }, 'sign-in page failed');
+    return show(withFailure(reply, error), failedPage());
   });
 
   const openSession = async (request: FastifyRequest): Promise<OpenSession | undefined> => {
