@@ -126,6 +126,13 @@ test('a filter that no text of the database can match is ignored', async () => {
   }
 });
 
+test('a form with a character that the database cannot store is refused', async () => {
+  const owner = await signedIn(shop, 'owner');
+  const { status, text } = await owner.submit('/admin/payments/filters/delete', { name: '\0', query: '' });
+  expect(status).toBe(400);
+  expect(text).toContain('This form contains a character that cannot be stored.');
+});
+
 describe('payments', () => {
   test('the list filters, and pages with a cursor', async () => {
     const merchant = await shop.newMerchant();

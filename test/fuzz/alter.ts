@@ -2,7 +2,7 @@
 
 import type { Random } from '../support/chance.ts';
 import type { Draft } from './model.ts';
-import { altered, alteredBytes, below, ODD, pick } from './random.ts';
+import { altered, alteredBytes, below, oddValue, pick } from './random.ts';
 import type { Json } from './samples.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'];
@@ -52,7 +52,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : (J
 /** Changes one member of an object; forms have one level. */
 function alterBody(random: Random, draft: Draft): void {
   const { body } = draft;
-  if (typeof body !== 'object' || body === null) draft.body = random() < 0.5 ? pick(random, ODD) : {};
+  if (typeof body !== 'object' || body === null) draft.body = random() < 0.5 ? oddValue(random) : {};
   else if (!draft.isForm) draft.body = altered(random, body);
   else {
     const names = Object.keys(body);
@@ -60,7 +60,7 @@ function alterBody(random: Random, draft: Draft): void {
     const fields = body as Json;
     const change = below(random, 6);
     if (change === 0) delete fields[name];
-    else if (change === 1) fields[name] = pick(random, ODD);
+    else if (change === 1) fields[name] = oddValue(random);
     else if (change === 2) fields[`${name}[${pick(random, ['', '0', 'x', '__proto__', '99999'])}]`] = 'Text';
     else if (change === 3) fields[name] = text(fields[name]).repeat(1 + below(random, 400));
     else if (change === 4) fields[pick(random, ['__proto__', 'constructor', 'x', ''])] = 'Text';
@@ -108,8 +108,8 @@ export function writeAltered(streams: Record<'changes' | 'frame', Random>, draft
     const at = below(random, draft.path.length + 1);
     draft.path = draft.path.slice(0, at) + pick(random, PIECES) + draft.path.slice(at);
   }
-  if (changes.has(6)) draft.query.push([pick(random, ['x', 'limit', 'cursor', 'from', 'q']), text(pick(random, ODD))]);
-  for (const pair of draft.query) if (changes.has(7)) pair[1] = text(pick(random, ODD));
+  if (changes.has(6)) draft.query.push([pick(random, ['x', 'limit', 'cursor', 'from', 'q']), text(oddValue(random))]);
+  for (const pair of draft.query) if (changes.has(7)) pair[1] = text(oddValue(random));
   if (changes.has(8)) draft.headers.push(pick(random, HEADERS));
 
   let { bytes: body, type } = bodyBytes(random, draft);

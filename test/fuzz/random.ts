@@ -41,11 +41,14 @@ export function alteredBytes(random: Random, bytes: Buffer): Buffer {
   }
 }
 
-export const ODD: readonly unknown[] = [
+const ODD: readonly unknown[] = [
   ...[null, true, 0, -1, 1e308, '', ' ', '\0', '\ud800', '=', '{}', '[]', 'null', [], {}, [[]]],
   ...[{ toString: 1 }, '__proto__', 'EC_v1', 'ECv1', 'ECv2', 'A'.repeat(5000), '30'.repeat(2000)],
   Buffer.from('3080'.repeat(2000), 'hex').toString('base64'),
 ];
+
+/** A value that a field rarely has; a new one each time, because requests are changed further. */
+export const oddValue = (random: Random): unknown => structuredClone(pick(random, ODD));
 
 function parsed(text: string): unknown {
   try {
@@ -68,10 +71,10 @@ function alteredText(random: Random, text: string): unknown {
 
 /** A copy of a JSON value with one change somewhere. */
 export function altered(random: Random, value: unknown): unknown {
-  if (typeof value === 'string') return random() < 0.1 ? pick(random, ODD) : alteredText(random, value);
-  if (typeof value !== 'object' || value === null || random() < 0.05) return pick(random, ODD);
+  if (typeof value === 'string') return random() < 0.1 ? oddValue(random) : alteredText(random, value);
+  if (typeof value !== 'object' || value === null || random() < 0.05) return oddValue(random);
   const entries = Object.entries(value);
-  if (entries.length === 0 || random() < 0.03) entries.push([`more${below(random, 9)}`, pick(random, ODD)]);
+  if (entries.length === 0 || random() < 0.03) entries.push([`more${below(random, 9)}`, oddValue(random)]);
   else {
     const at = below(random, entries.length);
     const [name, member] = entries[at] as [string, unknown];

@@ -37,7 +37,9 @@ const INTERNALS =
 
 function searchForSecrets(draft: Draft, world: World, { headers, text }: Response): string | undefined {
   const whole = `${JSON.stringify([...headers])}\n${text}`;
-  if (found(whole).length > 0 || hasCode(whole)) return 'A card number or security code is in the response.';
+  // A metric may have the value of the security code.
+  const isLeak = found(whole).length > 0 || (draft.route.path !== '/metrics' && hasCode(whole));
+  if (isLeak) return 'A card number or security code is in the response.';
   if (world.secrets.foundIn(whole).length > 0) return 'A secret is in the response.';
   const isDocs = draft.route.path.startsWith('/docs') || draft.route.path === '/openapi.json';
   if ((!isDocs && INTERNALS.test(whole)) || world.folders.some((folder) => whole.includes(folder))) {

@@ -154,6 +154,9 @@ export function panelRoutes(
         if (method === 'POST' && !isOwnForm(gateway, request, session)) {
           return refuse(reply, session, request.url, 403, en.staleForm);
         }
+        if ([...form.values()].some((value) => value.includes('\0'))) {
+          return refuse(reply, session, request.url, 400, en.unusableForm);
+        }
         if (permission !== 'any' && !isAllowed(session.principal.role, permission)) {
           return refuse(reply, session, request.url, 403, ERRORS.forbidden.message);
         }

@@ -30,6 +30,7 @@ export const en = {
   docs: 'Docs',
   signOut: 'Sign out',
   refused: 'Not possible',
+  unusableForm: 'This form contains a character that cannot be stored. Go back and remove it.',
   staleForm: 'This form is out of date. Go back, reload the page and try again.',
   backToOverview: 'Back to the overview',
   firstPage: 'First page',
