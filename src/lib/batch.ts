@@ -65,7 +65,7 @@ export function batch<Item, Result>(
   options.gauge?.watch(() => {
     if (inFlight < maxInFlight) return 0;
     const batchMs = Math.max(tookMs, performance.now() - sentAt);
-    return batchMs * (1 + Math.ceil(waiting.length / maxItems));
+    return batchMs * (1 + Math.ceil(waiting.length / (maxItems * maxInFlight)));
   });
 
   // No timer: the items of one tick are sent together, and a lone item is sent at once.

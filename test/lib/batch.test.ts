@@ -206,6 +206,28 @@ test('tells how long a new item would wait: as long as the batch in flight, and 
   expect(expectedMs()).toBe(0);
 });
 
+test('batches in flight at the same time shorten the expected wait', async () => {
+  const { releases, run } = heldStatement();
+  const gauge = createWaitGauge();
+  const submit = batch(run, { ...OPTIONS, maxItems: 1, maxInFlight: 2, gauge });
+  gauge.close();
+  const began = performance.now();
+  const answers = ['a', 'b'].map(submit);
+  await immediate();
+  await pause(20);
+  const alone = gauge.waitMs();
+  answers.push(...['c', 'd', 'e', 'f'].map(submit));
+  // Four items wait for two places: twice the time of a batch, and that of the batch in flight.
+  const expected = gauge.waitMs();
+  expect(expected).toBeGreaterThanOrEqual(alone * 3);
+  expect(expected).toBeLessThanOrEqual((performance.now() - began) * 3);
+  for (let sent = 0; sent < 6; sent++) {
+    releases[sent]?.();
+    await ticks();
+  }
+  await Promise.all(answers);
+});
+
 describe('isolation', () => {
   const LOCKED = new Error('55P03');
   /** A batch with an item of a locked key fails; alone, such an item waits until the lock is released. */
