@@ -35,6 +35,21 @@ const post = async (mid: string, body: string | Buffer, headers: Record<string, 
   (await fetch(urlOf(mid), { method: 'POST', body, headers })).status;
 
 describe('the inbox', () => {
+  test('keeps no credentials of another sender', async () => {
+    const { mid } = await shop.newMerchant();
+    const token = 'a-token-of-another-system';
+    const headers = {
+      authorization: `Bearer ${token}`,
+      cookie: token,
+      'x-authorisation': `bearer ${token}`,
+      'x-shop': 'A',
+    };
+    expect(await post(mid, 'x', headers)).toBe(200);
+    const [item] = (await arrived(mid)).items;
+    expect(item.headers).toMatchObject({ 'x-shop': 'A' });
+    expect(JSON.stringify(item)).not.toContain(token);
+  });
+
   test.each(['form', 'json'])(
     'shows a sale over /post, as %s: raw, parsed, and both signatures valid',
     async (format) => {

@@ -1,6 +1,6 @@
 /** Sends altered requests to a gateway process and judges its responses. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { found, hasCode } from '../support/canaries.ts';
+import { aroundCode, found, hasCode } from '../support/canaries.ts';
 import { type WrittenRequest, writeAltered } from './alter.ts';
 import { draftOf } from './drafts.ts';
 import { exchange, type OpenConnections, type Response, WrongResponse } from './exchange.ts';
@@ -37,9 +37,11 @@ const INTERNALS =
 
 function searchForSecrets(draft: Draft, world: World, { headers, text }: Response): string | undefined {
   const whole = `${JSON.stringify([...headers])}\n${text}`;
+  if (found(whole).length > 0) return 'A card number is in the response.';
   // A metric may have the value of the security code.
-  const isLeak = found(whole).length > 0 || (draft.route.path !== '/metrics' && hasCode(whole));
-  if (isLeak) return 'A card number or security code is in the response.';
+  if (draft.route.path !== '/metrics' && hasCode(whole)) {
+    return `A security code is in the response: ${aroundCode(whole)}.`;
+  }
   if (world.secrets.foundIn(whole).length > 0) return 'A secret is in the response.';
   const isDocs = draft.route.path.startsWith('/docs') || draft.route.path === '/openapi.json';
   if ((!isDocs && INTERNALS.test(whole)) || world.folders.some((folder) => whole.includes(folder))) {
@@ -56,7 +58,7 @@ function judge(draft: Draft, written: WrittenRequest, world: World, response: Re
     const id = headers.get('x-request-id');
     throw new WrongResponse(
       `${sentence} Status ${status}, request ${id}: ${text.slice(0, 2000)}`,
-      `${sentence} ${status}`,
+      `${sentence.split(':')[0]} ${status}`,
     );
   };
   if (draft.route.server === 'simulator') {

@@ -48,3 +48,9 @@ export const found = (text: string): string[] => search.foundIn(text).map((form)
 const CODE = new RegExp(`(?<![\\w.:-])${CVV}(?![\\w:-])`);
 /** A security code is too short to search for inside other words, so only separate occurrences count. */
 export const hasCode = (text: string): boolean => CODE.test(text);
+
+/** What surrounds the security code in a text. */
+export const aroundCode = (text: string): string => {
+  const at = CODE.exec(text)?.index;
+  return at === undefined ? '' : `${text.slice(Math.max(0, at - 60), at)}…${text.slice(at + CVV.length, at + 60)}`;
+};

@@ -22,6 +22,11 @@ interface AccountParams {
 
 const EMPTY = Buffer.alloc(0);
 
+/** Whether a header has credentials, by its name or, if the name is misspelt, by its value. */
+const isCredential = (name: string, value: unknown): boolean =>
+  ['authorization', 'proxy-authorization', 'cookie'].includes(name) ||
+  /^(?:bearer|basic|digest)\s/i.test(String(value));
+
 /** The receiving endpoint. It requires no token, like a merchant's server. */
 export function callbackInboxRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.removeAllContentTypeParsers();
@@ -30,8 +35,10 @@ export function callbackInboxRoutes(app: FastifyInstance, gateway: Gateway): voi
   app.post<AccountParams>('/callbacks/:mid', async (request, reply) => {
     request.action = 'callback received';
     const { params } = request;
-    // The gateway sends none of these; another sender's credentials do not belong into the inbox.
-    const { authorization: _, 'proxy-authorization': __, cookie: ___, ...headers } = request.headers;
+    // The gateway sends no credentials, and those of another sender do not belong into the inbox.
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).filter(([name, value]) => !isCredential(name, value)),
+    );
     const answer = await receive(gateway, params.mid, { headers, body: (request.body as Buffer | undefined) ?? EMPTY });
     request.mid = params.mid;
     return reply.code(answer).send({ result: answer < 300 ? 'SUCCESS' : 'ERROR' });
