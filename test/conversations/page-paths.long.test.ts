@@ -114,7 +114,7 @@ describe('each outcome has its address', () => {
     const { url } = await checkout.open({ ...ALL, methods: ['doc-a'], session_expiry: 720 }, merchant);
     await shop.sandbox('POST', '/faults', { mid: merchant.mid, mode: 'timeout_before' });
     await fill(url, { 'parameters[document_number]': '45678912' });
-    await shop.advanceClock(120, merchant.mid);
+    await shop.advanceClock(180, merchant.mid);
     const page = await show(url);
     expect(readable(page.text)).toContain('The payment did not reach the provider.');
     expect(inputs(page.text)).toEqual(['parameters[document_number]']);
