@@ -6,6 +6,7 @@ import { newId, newSecret } from '../lib/id.ts';
 import type { MaybePromise } from '../lib/maybe-promise.ts';
 import { boundTo } from '../lib/seal.ts';
 import { Secret } from '../lib/secret.ts';
+import { unpooled } from '../lib/unpooled.ts';
 import { asksForCard, connectionKey, methodsOf } from '../rules/connectors.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Route } from '../rules/routes.ts';
@@ -34,22 +35,14 @@ const NEW_SECRET: Readonly<Record<AccountSecret, () => string>> = {
 
 const bound = (column: string, mid: string): string => boundTo('accounts', column, mid);
 
-/** A copy with memory of its own. A cached buffer would otherwise keep the whole pool that Node.js took it from. */
-function unpooled<Bytes extends Buffer | null>(bytes: Bytes): Bytes {
-  if (bytes === null) return bytes;
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(copy);
-  return copy as Bytes;
-}
-
 function accountOf(gateway: Gateway, found: AccountRow, connections: readonly ConnectionRow[] = []): Account {
   const { mid } = found;
   const row: AccountRow = {
     ...found,
     password: unpooled(found.password),
-    previousPassword: unpooled(found.previousPassword),
+    previousPassword: found.previousPassword && unpooled(found.previousPassword),
     callbackSecret: unpooled(found.callbackSecret),
-    previousCallbackSecret: unpooled(found.previousCallbackSecret),
+    previousCallbackSecret: found.previousCallbackSecret && unpooled(found.previousCallbackSecret),
   };
   const settings = completeSettings(row.settings, gateway.environment);
   /** Decrypted on first use, so that a secret that cannot be decrypted affects only the requests that need it. */
