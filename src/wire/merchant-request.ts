@@ -4,6 +4,8 @@ import type { RequestBody } from '../core/requests/body.ts';
 import type { Problem } from '../rules/errors.ts';
 import type { Field } from '../rules/fields.ts';
 import type { ApiOperation } from '../rules/operations.ts';
+import type { HandledRequest } from './handled-request.ts';
+import type { RequestLimits } from './request-limits.ts';
 
 export interface AccountFields {
   fields: readonly Field[];
@@ -20,10 +22,9 @@ export interface MerchantRequest {
   keyField: 'client_key' | 'merchant_key';
   /** The client's IP address; behind a trusted proxy, the address that the proxy forwards. */
   address: string;
-  /** Called with the account as soon as its key is known. */
-  onAccount: (account: Account) => void;
-  /** Whether the search for the mistake in a wrong hash is affordable now. */
-  mayExplain: (account: Account) => boolean;
+  /** Gets the account as soon as its key is known. */
+  handled: HandledRequest;
+  limits: RequestLimits;
   /** Fields and problems that depend on the account, such as those of a brand. */
   accountFields?: ((account: Account) => AccountFields) | undefined;
 }

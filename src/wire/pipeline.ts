@@ -31,7 +31,7 @@ export function admit(gateway: Gateway, request: MerchantRequest): MaybePromise<
   return continueWith(findRequestAccount(gateway, request), (found) => {
     if (!found) return unknownKey(gateway, operation, request).then(refuse);
     const account = requireActive(found, operation, request);
-    request.onAccount(account);
+    countRequest(account, request);
     requireAllowedAddress(account, request);
     requireValidFields(gateway, account, operation, request);
     if (!hasValidHash(account, operation, request)) {
@@ -75,6 +75,12 @@ function requireActive(account: Account, operation: ApiOperation, { keyField }: 
     throw invalidField(keyField, SENTENCES.suspended, { hint: SUSPENDED });
   }
   return account;
+}
+
+function countRequest(account: Account, { handled, limits }: MerchantRequest): void {
+  handled.mid = account.mid;
+  if (handled.call) handled.call.account = account;
+  limits.countAccount(account);
 }
 
 const SUSPENDED = 'A suspended account takes no new payments: ask your operator. Queries and refunds still work.';

@@ -94,7 +94,7 @@ export async function wrongHash(
   gateway: Gateway,
   account: Account,
   operation: ApiOperation,
-  { action, body, keyField, mayExplain }: MerchantRequest,
+  { action, body, keyField, limits }: MerchantRequest,
 ): Promise<Refusal> {
   const problem: Problem = { field: 'hash', sentence: 'Hash is not valid.', expected: expectedHash(operation) };
   if (gateway.environment !== 'sandbox') return new Refusal('wrongHash', [problem]);
@@ -103,7 +103,7 @@ export async function wrongHash(
     operation.signs.includes(found.meant),
   );
   const candidate = { action, operation, value, isNested, isText };
-  const hints = mayExplain(account)
+  const hints = limits.mayExplain(account)
     ? await hintsFor(account, { protocol: KEYS[keyField].protocol, candidates: [candidate], texts, problems })
     : [NOT_EXPLAINED];
   const mask = maskFor(account);

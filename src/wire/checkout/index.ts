@@ -43,12 +43,8 @@ export function checkoutHandler(gateway: Gateway, limits: RequestLimits): Checko
       body,
       keyField: 'merchant_key',
       address,
-      onAccount: (account) => {
-        request.mid = account.mid;
-        call.account = account;
-        limits.countAccount(account);
-      },
-      mayExplain: limits.mayExplain,
+      handled: request,
+      limits,
       accountFields: (account) => ({ fields: [], problems: EXTRA_CHECKS[path]?.(body, account) ?? [] }),
     });
     const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);

@@ -48,12 +48,8 @@ export function s2sHandler(gateway: Gateway, limits: RequestLimits): S2sHandler 
       body,
       keyField: 'client_key',
       address,
-      onAccount: (account) => {
-        request.mid = account.mid;
-        call.account = account;
-        limits.countAccount(account);
-      },
-      mayExplain: limits.mayExplain,
+      handled: request,
+      limits,
       accountFields: accountFields && ((account) => accountFields(gateway, account, body)),
     });
     const account = admitted instanceof Promise ? await admitted : admitted;
