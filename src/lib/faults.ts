@@ -34,7 +34,9 @@ export const isDivisionByZero = (error: unknown): boolean => codeOf(error) === '
 
 const ANSWER_TIMEOUT = 'Query read timeout';
 
-/** The driver stopped waiting for the result of a statement; it is unknown whether the statement took effect. */
+export const answerTimeout = (): Error => new Error(ANSWER_TIMEOUT);
+
+/** Nobody waits for the result of a statement any more; it is unknown whether the statement took effect. */
 export const isAnswerTimeout = (error: unknown): boolean => error instanceof Error && error.message === ANSWER_TIMEOUT;
 
 /** The driver's errors without a code: a connection was not established in time, was lost, or is being closed. */

@@ -1,18 +1,19 @@
 /** A connection that sends the next statement while the last one runs, so that the server is never idle in between. */
 import type pg from 'pg';
-import { isAnswerTimeout, isDeadlock, isReadOnly } from '../lib/faults.ts';
+import { answerTimeout, isAnswerTimeout, isDeadlock, isReadOnly } from '../lib/faults.ts';
+import { LIMITS } from '../rules/limits.ts';
 import { BoundedClient } from './bounded-client.ts';
 import { prepareSession, type SessionSettings } from './session.ts';
 
+interface Statement {
+  name: string;
+  text: string;
+  values: unknown[];
+}
+
 /** A pipelined connection, or a pool in its place. */
 export interface PipelinedConnection {
-  query<Row extends pg.QueryResultRow>(statement: {
-    name: string;
-    text: string;
-    values: unknown[];
-  }): Promise<{
-    rows: Row[];
-  }>;
+  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<{ rows: Row[] }>;
   end(): Promise<void>;
 }
 
@@ -20,21 +21,43 @@ export interface PipelinedConnection {
 export type SessionConfig = pg.ClientConfig & { settings?: SessionSettings };
 
 /**
- * Connects on first use, and again after the connection was lost. When a statement exceeds `query_timeout`, the driver
- * destroys the connection, because responses could no longer be matched to statements; everything in flight fails.
+ * Sends a statement. When it exceeds the timeout, the connection is destroyed, because responses could no longer be
+ * matched to statements; everything in flight fails.
+ *
+ * The driver has a timeout and promises of its own, but they assign a function to a property of the statement. V8
+ * allocates such a function as if it were to live long, so that every statement, with its values and its result, would
+ * stay in memory until the next full garbage collection.
  */
+const send = <Row extends pg.QueryResultRow>(
+  client: BoundedClient,
+  statement: Statement,
+  timeoutMs: number,
+): Promise<pg.QueryResult<Row>> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(answerTimeout());
+      client.connection.stream.destroy();
+    }, timeoutMs);
+    client.query<Row>(statement, (error: Error | null, result) => {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
+
+/** Connects on first use, and again after the connection was lost. */
 export function openPipelinedConnection(
-  { settings, ...config }: SessionConfig,
+  { settings, query_timeout = LIMITS.statementTimeoutMs, ...config }: SessionConfig,
   onFault: (error: Error) => void,
 ): PipelinedConnection {
-  let connected: pg.Client | undefined;
-  let connecting: Promise<pg.Client> | undefined;
+  let connected: BoundedClient | undefined;
+  let connecting: Promise<BoundedClient> | undefined;
 
-  const dropClient = (client: pg.Client): void => {
+  const dropClient = (client: BoundedClient): void => {
     if (connected === client) connected = undefined;
   };
 
-  async function connect(): Promise<pg.Client> {
+  async function connect(): Promise<BoundedClient> {
     const client = new BoundedClient({ ...config, pipeline: true });
     client.on('error', (error) => {
       dropClient(client);
@@ -52,7 +75,7 @@ export function openPipelinedConnection(
     return client;
   }
 
-  function connectOnce(): Promise<pg.Client> {
+  function connectOnce(): Promise<BoundedClient> {
     connecting ??= connect().finally(() => {
       connecting = undefined;
     });
@@ -60,12 +83,12 @@ export function openPipelinedConnection(
   }
 
   return {
-    async query(statement) {
+    async query<Row extends pg.QueryResultRow>(statement: Statement) {
       const client = connected ?? (await connectOnce());
       try {
-        return await client.query(statement);
+        return await send<Row>(client, statement, query_timeout);
       } catch (error) {
-        // The driver closes the connection a moment later; the next statement must not use it.
+        // The connection closes a moment later; the next statement must not use it.
         if (isAnswerTimeout(error)) dropClient(client);
         // The server is no longer the primary; the next statement connects again, to the one that is.
         if (isReadOnly(error) && connected === client) {
