@@ -28,12 +28,13 @@ import { errorResponse, type HandledRequest, requestRecorder } from '../wire/han
 import { healthRoutes } from '../wire/health.ts';
 import { helpLink } from '../wire/help.ts';
 import { inboundRoutes } from '../wire/inbound/index.ts';
-import { directListener } from '../wire/listener.ts';
+import { directListener, type Listener } from '../wire/listener.ts';
 import { openApiRoutes } from '../wire/openapi.ts';
 import { createRequestLimits } from '../wire/request-limits.ts';
 import { s2sDirectRoute, s2sHandler, s2sRoutes } from '../wire/s2s/index.ts';
 import { callbackInboxRoutes } from '../wire/sandbox/callback-inbox.ts';
 import { sandboxRoutes } from '../wire/sandbox/index.ts';
+import { acceptDirectly } from './direct-connections.ts';
 import { closeAfterReading, lingerOnClose } from './lingering-close.ts';
 
 declare module 'fastify' {
@@ -87,8 +88,10 @@ export function createApp(
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 200 },
   });
   const record = requestRecorder(gateway);
-  const addressOf = (request: Pick<IncomingMessage, 'socket' | 'headers'>): string =>
-    clientAddress(request.socket.remoteAddress ?? '', request.headers['x-forwarded-for'], isTrustedProxy);
+  const clientOf = (remoteAddress = '', forwardedFor?: string | string[]): string =>
+    clientAddress(remoteAddress, forwardedFor, isTrustedProxy);
+  const addressOf = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string =>
+    clientOf(socket.remoteAddress, headers['x-forwarded-for']);
   const access = { principalOf: principalOf.bind(undefined, gateway, adminTokenDigest), addressOf };
 
   app.decorateRequest('action', 'none');
@@ -153,7 +156,8 @@ export function createApp(
     prefix: CHECKOUT_PREFIX,
   });
   const directRoutes = [s2sDirectRoute(handle), ...checkoutDirectRoutes(handleCheckout)];
-  listenBeforeFramework(app, directListener(gateway, { routes: directRoutes, limits, addressOf, nextId, record }));
+  const options = { routes: directRoutes, limits, addressOf: clientOf, nextId, record };
+  listenBeforeFramework(app, directListener(gateway, options));
   app.register(async (routes) => openApiRoutes(routes, gateway));
   app.register(async (routes) => inboundRoutes(routes, gateway, addressOf));
   app.register(async (routes) => payRoutes(routes, gateway, (request) => addressOf(request as FastifyRequest)));
@@ -171,16 +175,18 @@ export function createApp(
 }
 
 /** Passes the usual requests of merchants to their listener, until the server closes, and all others to the framework. */
-function listenBeforeFramework(app: FastifyInstance, listener: ReturnType<typeof directListener>): void {
+function listenBeforeFramework(app: FastifyInstance, listener: Listener): void {
   const { server } = app;
+  const closeDirect = acceptDirectly(server, listener.takeWhole);
   const framework = server.listeners('request') as RequestListener[];
   let isClosing = false;
   app.addHook('preClose', (done) => {
     isClosing = true;
+    closeDirect();
     done();
   });
   server.removeAllListeners('request').on('request', (request, response) => {
-    if (!isClosing && listener(request, response)) return;
+    if (!isClosing && listener.takeMessage(request, response)) return;
     for (const listen of framework) listen(request, response);
   });
 }

@@ -1,7 +1,8 @@
-/** Answers the usual requests of merchants directly on the HTTP server, because the framework has its own cost. */
+/** Answers the usual requests of merchants before the framework, which has its own cost. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway, MerchantCall } from '../core/context.ts';
 import { endOfTickList } from '../lib/tick.ts';
+import type { WholeRequest } from '../lib/whole-request.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { errorResponse, type HandledRequest, type requestRecorder } from './handled-request.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -18,10 +19,24 @@ export interface DirectRoute {
   handle(request: HandledRequest, address: string, bytes: Buffer): Promise<object>;
 }
 
+/** Sends the response to a request. */
+export interface Reply {
+  /** The headers are names and values in turn. */
+  send(status: number, headers: readonly string[], body: string, encoding: 'latin1' | 'utf8'): void;
+}
+
+/** Both functions return false for a request that they leave to the framework. */
+export interface Listener {
+  /** Takes a request that Node's HTTP server has read the head of. */
+  takeMessage(message: IncomingMessage, response: ServerResponse): boolean;
+  /** Takes a request that has arrived as a whole. */
+  takeWhole(request: WholeRequest, remoteAddress: string, reply: Reply): boolean;
+}
+
 export interface ListenerOptions {
   routes: readonly DirectRoute[];
   limits: RequestLimits;
-  addressOf: (request: IncomingMessage) => string;
+  addressOf: (remoteAddress: string | undefined, forwardedFor: string | string[] | undefined) => string;
   nextId: () => string;
   record: ReturnType<typeof requestRecorder>;
 }
@@ -30,8 +45,7 @@ export interface ListenerOptions {
 class Exchange implements HandledRequest {
   readonly id: string;
   readonly route: DirectRoute;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly reply: Reply;
   readonly startedAt = performance.now();
   readonly call: MerchantCall;
   action: string;
@@ -39,14 +53,18 @@ class Exchange implements HandledRequest {
   mid: string | undefined = undefined;
   paymentId: string | undefined = undefined;
   isRead = false;
-  address = '';
-  bytes: Buffer = NO_BYTES;
+  readonly address: string;
+  /** From which the body is still to be read. */
+  readonly message: IncomingMessage | undefined;
+  bytes: Buffer;
 
-  constructor(id: string, route: DirectRoute, request: IncomingMessage, response: ServerResponse) {
+  constructor(id: string, route: DirectRoute, reply: Reply, address: string, body: Buffer | IncomingMessage) {
     this.id = id;
     this.route = route;
-    this.request = request;
-    this.response = response;
+    this.reply = reply;
+    this.address = address;
+    this.message = Buffer.isBuffer(body) ? undefined : body;
+    this.bytes = Buffer.isBuffer(body) ? body : NO_BYTES;
     this.call = { protocol: route.protocol };
     this.action = route.action;
   }
@@ -55,31 +73,36 @@ class Exchange implements HandledRequest {
 const NO_BYTES = Buffer.alloc(0);
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Whether a request has the media type of its route and a body of the usual size. */
-function isUsual({ mediaType }: DirectRoute, { headers }: IncomingMessage): boolean {
-  const type = headers['content-type'];
-  const hasType = type?.startsWith(mediaType) && (type.length === mediaType.length || type[mediaType.length] === ';');
-  const length = Number(headers['content-length']);
-  return hasType === true && length > 0 && length <= LIMITS.bodyBytes;
+/** Whether a request to this route has its media type and a body of the usual size. */
+function isUsual(
+  route: DirectRoute | undefined,
+  contentType: string | undefined,
+  length: number,
+): route is DirectRoute {
+  if (route === undefined || !contentType?.startsWith(route.mediaType)) return false;
+  const { mediaType } = route;
+  const hasType = contentType.length === mediaType.length || contentType[mediaType.length] === ';';
+  return hasType && length > 0 && length <= LIMITS.bodyBytes;
 }
 
-/**
- * Returns the listener, which returns false for a request that it leaves to the framework. The steps of all requests of
- * one tick run together, as in `lib/tick.ts`.
- */
+const replyOf = (response: ServerResponse): Reply => ({
+  send: (status, headers, body, encoding) => void response.writeHead(status, headers as string[]).end(body, encoding),
+});
+
+/** The steps of all requests of one tick run together, as in `lib/tick.ts`. */
 export function directListener(
   gateway: Gateway,
   { routes, limits, addressOf, nextId, record }: ListenerOptions,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
+): Listener {
   const byPath = new Map(routes.map((route) => [route.path, route]));
   const respond = (exchange: Exchange, status: number, answer: object, more: readonly string[] = []): void => {
-    const { id, response, startedAt } = exchange;
+    const { id, reply, startedAt } = exchange;
     const body = JSON.stringify(answer);
     const length = Buffer.byteLength(body);
     const headers = ['x-request-id', id, 'cache-control', 'no-store', 'content-type', JSON_TYPE];
     headers.push('content-length', String(length), ...more);
     // Texts of ASCII characters have the same bytes in both encodings, and Node writes latin1 faster.
-    response.writeHead(status, headers).end(body, length === body.length ? 'latin1' : 'utf8');
+    reply.send(status, headers, body, length === body.length ? 'latin1' : 'utf8');
     record(exchange, {
       status,
       elapsedMs: performance.now() - startedAt,
@@ -105,19 +128,18 @@ export function directListener(
   // The body usually arrives with the head. Reading it at once costs less than the events of a stream.
   const arrived = endOfTickList<Exchange>((exchanges) => {
     for (const exchange of exchanges) {
-      if (exchange.request.complete) {
-        exchange.bytes = exchange.request.read() ?? NO_BYTES;
-        perform(exchange);
-      } else readInPieces(exchange, perform, refuse);
+      const { message } = exchange;
+      if (message?.complete === false) {
+        readInPieces(exchange, message, perform, refuse);
+        continue;
+      }
+      if (message) exchange.bytes = message.read() ?? NO_BYTES;
+      perform(exchange);
     }
   });
 
-  return (request, response) => {
-    const route = request.method === 'POST' ? byPath.get(request.url as string) : undefined;
-    if (route === undefined || !isUsual(route, request)) return false;
-    const exchange = new Exchange(nextId(), route, request, response);
+  const take = (exchange: Exchange): true => {
     try {
-      exchange.address = addressOf(request);
       limits.countAddress(exchange.address);
       arrived(exchange);
     } catch (error) {
@@ -125,30 +147,45 @@ export function directListener(
     }
     return true;
   };
+
+  return {
+    takeMessage(message, response) {
+      const { headers, method, url = '', socket } = message;
+      const route = method === 'POST' ? byPath.get(url) : undefined;
+      if (!isUsual(route, headers['content-type'], Number(headers['content-length']))) return false;
+      const address = addressOf(socket.remoteAddress, headers['x-forwarded-for']);
+      return take(new Exchange(nextId(), route, replyOf(response), address, message));
+    },
+    takeWhole({ path, contentType, forwardedFor, body }, remoteAddress, reply) {
+      const route = byPath.get(path);
+      if (!isUsual(route, contentType, body.length)) return false;
+      return take(new Exchange(nextId(), route, reply, addressOf(remoteAddress, forwardedFor), body));
+    },
+  };
 }
 
 /** Reads a body that has not arrived yet as a whole. */
 function readInPieces(
   exchange: Exchange,
+  message: IncomingMessage,
   perform: (exchange: Exchange) => void,
   refuse: (exchange: Exchange, error: unknown) => void,
 ): void {
-  const { request } = exchange;
   const chunks: Buffer[] = [];
   let isComplete = false;
   const disconnected = (error: Error): void => {
     // After the end of the body, the request is performed all the same.
     if (!isComplete) refuse(exchange, Object.assign(error, { statusCode: 400 }));
   };
-  if (request.destroyed) {
+  if (message.destroyed) {
     disconnected(new Error('The client disconnected.'));
     return;
   }
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
+  message.on('data', (chunk: Buffer) => chunks.push(chunk));
+  message.on('end', () => {
     isComplete = true;
     exchange.bytes = Buffer.concat(chunks);
     perform(exchange);
   });
-  request.on('error', disconnected);
+  message.on('error', disconnected);
 }

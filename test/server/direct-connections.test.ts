@@ -1,0 +1,271 @@
+/** Connections that are answered directly: every byte gets the response that Node's HTTP server alone would send. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { acceptDirectly, type TakeRequest } from '../../src/server/direct-connections.ts';
+import type { Reply } from '../../src/wire/listener.ts';
+import { chanceFrom } from '../support/chance.ts';
+
+/** What the servers saw of a request, and send back. */
+const echo = (path: string, contentType: string, forwardedFor: unknown, body: Buffer): string =>
+  JSON.stringify({ path, contentType, forwardedFor, body: body.toString('latin1') });
+
+const HEADERS = ['x-request-id', '1', 'content-type', 'application/json'];
+let taken = 0;
+const isTaken = (path: string): boolean => path === '/post';
+
+const take: TakeRequest = ({ path, contentType, forwardedFor, body }, _address, reply) => {
+  if (!isTaken(path)) return false;
+  taken++;
+  const text = echo(path, contentType, forwardedFor, body);
+  const headers = [...HEADERS, 'content-length', String(Buffer.byteLength(text))];
+  // Later, as the database answers later.
+  setImmediate(() => reply.send(200, headers, text, 'utf8'));
+  return true;
+};
+
+function nodeServer(): Server {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { url = '', headers } = request;
+      const text = echo(url, headers['content-type'] ?? '', headers['x-forwarded-for'], Buffer.concat(chunks));
+      setImmediate(() =>
+        response.writeHead(200, [...HEADERS, 'content-length', String(Buffer.byteLength(text))]).end(text),
+      );
+    });
+    request.on('error', () => undefined);
+  });
+  server.keepAliveTimeout = 72_000;
+  return server;
+}
+
+const alone = nodeServer();
+const direct = nodeServer();
+let close: () => void;
+
+beforeAll(async () => {
+  close = acceptDirectly(direct, take);
+  for (const server of [alone, direct]) await once(server.listen(0, '127.0.0.1'), 'listening');
+});
+afterAll(() => {
+  close();
+  for (const server of [alone, direct]) server.close().closeAllConnections();
+});
+
+/** Sends the pieces one after another; resolves to what arrives until the server closes, or until nothing more arrives. */
+async function converse(server: Server, pieces: readonly string[], expected: number): Promise<string> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let received = '';
+  let isClosed = false;
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    received += text;
+  });
+  socket
+    .on('error', () => undefined)
+    .on('close', () => {
+      isClosed = true;
+    });
+  await once(socket, 'connect');
+  for (const piece of pieces) {
+    socket.write(piece, 'latin1');
+    if (pieces.length > 1) await pause(3);
+  }
+  const count = (): number => received.split('HTTP/1.1 ').length - 1;
+  for (let waits = 0; !isClosed && count() < expected && waits < 400; waits++) await pause(2);
+  // A further response, or the end of the connection.
+  if (!isClosed) await pause(5);
+  socket.destroy();
+  return `${received.replace(/Date: [^\r]*/g, 'Date: now')}${isClosed ? '(closed)' : ''}`;
+}
+
+/** Expects the same responses of both servers; `expected` is the number of responses to wait for. */
+async function expectSame(pieces: readonly string[], expected = 1): Promise<string> {
+  const [theirs, ours] = await Promise.all([converse(alone, pieces, expected), converse(direct, pieces, expected)]);
+  expect(ours, JSON.stringify(pieces)).toBe(theirs);
+  return ours;
+}
+
+const post = (body: string, more = '', line = 'POST /post HTTP/1.1'): string =>
+  `${line}\r\nHost: shop.example\r\nContent-Type: application/x-www-form-urlencoded\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`;
+
+describe('requests that are answered directly', () => {
+  const cases: Record<string, string> = {
+    'a plain request': post('a=1'),
+    'with further headers': post('a=1', 'User-Agent: curl/8\r\nAccept: */*\r\nX-Empty:\r\nX_Odd: a\tb\r\n'),
+    'with an address': post('a=1', 'X-Forwarded-For: 192.0.2.1, 198.51.100.2\r\n'),
+    'with connection: keep-alive': post('a=1', 'connection: Keep-Alive\r\n'),
+    'with connection: close': post('a=1', 'Connection: close\r\n'),
+    'with bytes beyond ASCII': post('a=\xe4\xff', 'X-Name: \xe4\xff\r\n'),
+  };
+  for (const [name, request] of Object.entries(cases)) {
+    test(name, async () => {
+      const before = taken;
+      expect(await expectSame([request])).toContain('"path":"/post"');
+      expect(taken).toBe(before + 1);
+    });
+  }
+
+  test('several on one connection', async () => {
+    const before = taken;
+    const socket = connect((direct.address() as AddressInfo).port, '127.0.0.1');
+    for (const body of ['a=1', 'b=2', 'c=3']) {
+      socket.write(post(body));
+      expect(String((await once(socket, 'data'))[0])).toContain(body);
+    }
+    expect(taken).toBe(before + 3);
+    socket.destroy();
+  });
+
+  test('a client that sends nothing more still gets its response', async () => {
+    const socket = connect({
+      port: (direct.address() as AddressInfo).port,
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+    });
+    socket.end(post('a=1'));
+    const [response] = await once(socket, 'data');
+    expect(String(response)).toMatch(/^HTTP\/1\.1 200 OK.*a=1/s);
+    await once(socket, 'end');
+  });
+});
+
+describe('requests that are left to Node', () => {
+  const cases: Record<string, string | string[]> = {
+    'another path': post('a=1', '', 'POST /other HTTP/1.1'),
+    'a query': post('a=1', '', 'POST /post?x=1 HTTP/1.1'),
+    'an absolute address': post('a=1', '', 'POST http://shop.example/post HTTP/1.1'),
+    'another method': post('a=1', '', 'PUT /post HTTP/1.1'),
+    'HTTP/1.0': post('a=1', '', 'POST /post HTTP/1.0'),
+    'HTTP/2.0': post('a=1', '', 'POST /post HTTP/2.0'),
+    'no host': 'POST /post HTTP/1.1\r\nContent-Type: a\r\nContent-Length: 1\r\n\r\na',
+    'two hosts': post('a=1', 'Host: other.example\r\n'),
+    'no content type': 'POST /post HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na',
+    'no length': 'POST /post HTTP/1.1\r\nHost: a\r\nContent-Type: a\r\n\r\n',
+    'two lengths': post('a=1', 'Content-Length: 3\r\n'),
+    'two different lengths': post('a=1', 'Content-Length: 2\r\n'),
+    'a length that is no number': post('a=1').replace('Length: 3', 'Length: +3'),
+    'a length in hex': post('a=1').replace('Length: 3', 'Length: 0x3'),
+    'a list of lengths': post('a=1').replace('Length: 3', 'Length: 3, 3'),
+    chunks: post('3\r\na=1\r\n0\r\n\r\n', 'Transfer-Encoding: chunked\r\n').replace(/Content-Length: \d+\r\n/, ''),
+    'chunks and a length': post('3\r\na=1\r\n0\r\n\r\n', 'Transfer-Encoding: chunked\r\n'),
+    'a space before the colon': post('a=1', 'Transfer-Encoding : chunked\r\n'),
+    'a folded header': post('a=1', 'X-Long: a\r\n b\r\n'),
+    'a folded header that hides another': post('a=1', 'X-Long: a\r\n Content-Length: 1\r\n'),
+    'a bare line feed': post('a=1', 'X-A: b\nTransfer-Encoding: chunked\r\n'),
+    'a bare carriage return': post('a=1', 'X-A: b\rTransfer-Encoding: chunked\r\n'),
+    'a NUL in a header': post('a=1', 'X-A: b\0c\r\n'),
+    'a name that is no token': post('a=1', 'X(A): b\r\n'),
+    'a header without a name': post('a=1', ': b\r\n'),
+    'a header without a colon': post('a=1', 'nothing\r\n'),
+    'an expectation': post('a=1', 'Expect: 100-continue\r\n'),
+    'an upgrade': post('a=1', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'),
+    'another connection option': post('a=1', 'Connection: keep-alive, x-other\r\n'),
+    'two connection options': post('a=1', 'Connection: keep-alive\r\nConnection: close\r\n'),
+    'spaces after a value': post('a=1', 'X-Forwarded-For: 192.0.2.1 \t\r\n'),
+    'two addresses': post('a=1', 'X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-For: 192.0.2.2\r\n'),
+    'a line break before the request': `\r\n${post('a=1')}`,
+    'a large head': post('a=1', `X-Large: ${'x'.repeat(9000)}\r\n`),
+    'too large a head': post('a=1', `X-Large: ${'x'.repeat(17_000)}\r\n`),
+    'a head in two pieces': [post('a=1').slice(0, 30), post('a=1').slice(30)],
+    'a body in a piece of its own': [post('a=1').slice(0, -3), 'a=1'],
+    'text that is not HTTP': 'hello\r\n\r\n',
+  };
+  for (const [name, sent] of Object.entries(cases)) {
+    test(name, async () => {
+      const before = taken;
+      expect(await expectSame([sent].flat())).toMatch(/^HTTP\/1\.1 \d{3} /);
+      expect(taken).toBe(before);
+    });
+  }
+
+  test('requests that do not wait for the response before them', async () => {
+    await expectSame([post('a=1') + post('b=2')], 2);
+    await expectSame([post('a=1') + post('b=2') + post('c=3', '', 'PUT /other HTTP/1.1')], 3);
+    // The second request arrives while the first one is answered, or after that.
+    await expectSame([post('a=1'), post('b=2'), post('c=3', 'Connection: close\r\n')], 3);
+  });
+
+  test('a request after one that was answered directly', async () => {
+    const before = taken;
+    const answers = await expectSame([post('a=1'), post('b=2', '', 'PUT /other HTTP/1.1'), post('c=3')], 3);
+    expect(answers.match(/"path":"[^"]*"/g)).toEqual(['"path":"/post"', '"path":"/other"', '"path":"/post"']);
+    expect(taken).toBe(before + 1);
+  });
+});
+
+test('altered requests get the same responses', { timeout: 300_000 }, async () => {
+  const { upTo, of } = chanceFrom(2026);
+  const bits = [
+    '\r\n',
+    '\n',
+    '\r',
+    ' ',
+    '\t',
+    ':',
+    ',',
+    '\0',
+    '\x7f',
+    '\xa0',
+    '0',
+    '1',
+    'HTTP/1.1',
+    'Content-Length: 1\r\n',
+    'Content-Length: 3\r\n',
+    'Transfer-Encoding: chunked\r\n',
+    'Connection: close\r\n',
+    'Host: b\r\n',
+    'X-Forwarded-For: a\r\n',
+    'POST /post HTTP/1.1\r\n',
+  ];
+  const alter = (text: string): string => {
+    const at = upTo(text.length);
+    const length = upTo(4);
+    return of([
+      () => text.slice(0, at) + of(bits) + text.slice(at),
+      () => text.slice(0, at) + of(bits) + text.slice(at + length),
+      () => text.slice(0, at) + text.slice(at + length),
+      () => text.slice(0, at) + text.slice(at, at + 1).toUpperCase() + text.slice(at + 1),
+    ])();
+  };
+  const before = taken;
+  const count = 400;
+  for (let done = 0; done < count; done += 40) {
+    await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        let text = post(of(['a=1', '', 'a=1&b=2']), of(['', 'User-Agent: a\r\n', 'X-Forwarded-For: 192.0.2.1\r\n']));
+        for (let changes = upTo(3); changes > 0; changes--) text = alter(text);
+        await expectSame([text], 1);
+      }),
+    );
+  }
+  // Enough of them are answered directly for the comparison to mean something.
+  expect(taken - before).toBeGreaterThan(count / 10);
+});
+
+test('closing ends idle connections at once, and busy ones after their response', async () => {
+  const server = nodeServer();
+  const received = Promise.withResolvers<Reply>();
+  const stop = acceptDirectly(server, (_request, _address, reply) => {
+    received.resolve(reply);
+    return true;
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const idle = connect(port, '127.0.0.1');
+  await once(idle, 'connect');
+  const busy = connect(port, '127.0.0.1');
+  busy.write(post('a=1'));
+  const reply = await received.promise;
+  const idleClosed = once(idle, 'close');
+  const closed = once(server.close(), 'close');
+  stop();
+  await idleClosed;
+  reply.send(200, ['content-length', '0'], '', 'latin1');
+  expect(String((await once(busy, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 OK.*Connection: close/s);
+  busy.end();
+  await closed;
+});
