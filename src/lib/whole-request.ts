@@ -13,7 +13,8 @@ export interface WholeRequest {
 const HEAD_BYTES_MOST = 8192;
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const REQUEST_LINE = /POST (\/[\w/-]*) HTTP\/1\.1\r\n/y;
-const FIELD = /([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)\r\n/y;
+/** A value begins with a character that is not blank, so that a long run of blanks is matched in one way only. */
+const FIELD = /([\w!#$%&'*+.^`|~-]+):[ \t]*((?:[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*)?)\r\n/y;
 const LENGTH = /^\d{1,9}$/;
 const TRAILING_SPACE = /[ \t]$/;
 

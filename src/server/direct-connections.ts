@@ -19,6 +19,8 @@ interface Site {
   accept(socket: Socket): void;
 }
 
+const KEEP_ALIVE_BUFFER_MS = 1000;
+
 /** A connection whose requests were all plain ones so far. It has one request at a time. */
 class Connection implements Reply {
   readonly #site: Site;
@@ -41,16 +43,21 @@ class Connection implements Reply {
     this.#remoteAddress = socket.remoteAddress ?? '';
     site.connections.add(this);
     socket.on('data', this.#received).on('end', this.#ended).on('error', this.#failed).on('close', this.#closed);
-    socket.setTimeout(site.server.keepAliveTimeout, this.#timedOut);
+    // A little longer than the response says, so that a client does not send its next request at that moment.
+    socket.setTimeout(site.server.keepAliveTimeout + KEEP_ALIVE_BUFFER_MS, this.#timedOut);
   }
 
   #receive(bytes: Buffer): void {
+    // After the last response, what arrives is read and discarded.
+    if (this.#socket.writableEnded) return;
     if (this.#isBusy) {
       this.#early.push(bytes);
       this.#socket.pause();
       return;
     }
-    const request = this.#site.isClosing ? undefined : readWholeRequest(bytes);
+    // Node's HTTP server stops reading from a client that does not receive its responses.
+    const isPlain = !this.#site.isClosing && !this.#socket.writableNeedDrain;
+    const request = isPlain ? readWholeRequest(bytes) : undefined;
     if (request !== undefined) {
       this.#isBusy = true;
       this.#isLast = request.isLast;
@@ -78,10 +85,10 @@ class Connection implements Reply {
     } else if (this.#early.length > 0) this.#handOver(Buffer.concat(this.#early));
   }
 
-  /** The client sends nothing more, but still receives the response. */
+  /** The client sends nothing more, but still receives what is sent, and the response to its last request. */
   #end(): void {
     this.#isLast = true;
-    this.closeIfIdle();
+    if (!this.#isBusy) closeAfterReading(this.#socket);
   }
 
   closeIfIdle(): void {

@@ -1,9 +1,10 @@
 /** Connections that are answered directly: every byte gets the response that Node's HTTP server alone would send. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readWholeRequest } from '../../src/lib/whole-request.ts';
 import { acceptDirectly, type TakeRequest } from '../../src/server/direct-connections.ts';
 import type { Reply } from '../../src/wire/listener.ts';
 import { chanceFrom } from '../support/chance.ts';
@@ -246,24 +247,106 @@ test('altered requests get the same responses', { timeout: 300_000 }, async () =
   expect(taken - before).toBeGreaterThan(count / 10);
 });
 
-test('closing ends idle connections at once, and busy ones after their response', async () => {
+test('a long run of blanks takes no longer than other characters', () => {
+  const millisOf = (value: string): number => {
+    const bytes = Buffer.from(post('a=1', `X-Long:${value}\0\r\n`), 'latin1');
+    const started = performance.now();
+    for (let times = 0; times < 20; times++) expect(readWholeRequest(bytes)).toBeUndefined();
+    return performance.now() - started;
+  };
+  millisOf('x'.repeat(7900));
+  // With backtracking it would take a thousand times as long.
+  expect(millisOf(' '.repeat(7900))).toBeLessThan(100 * millisOf('x'.repeat(7900)));
+});
+
+/** A server whose requests `take` takes, and a client that keeps its side open when the server ends. */
+async function openClient(take: TakeRequest): Promise<{ server: Server; socket: Socket; stop: () => void }> {
   const server = nodeServer();
+  const stop = acceptDirectly(server, take);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+  await once(socket, 'connect');
+  onTestFinished(() => {
+    socket.destroy();
+    stop();
+    server.close().closeAllConnections();
+  });
+  return { server, socket, stop };
+}
+
+test('a request after the last response is not performed', async () => {
+  const bodies: string[] = [];
+  const { socket } = await openClient((request, address, reply) => {
+    bodies.push(String(request.body));
+    return take(request, address, reply);
+  });
+  socket.write(post('a=1', 'Connection: close\r\n'));
+  await once(socket, 'data');
+  socket.write(post('b=2'));
+  await pause(50);
+  expect(bodies).toEqual(['a=1']);
+});
+
+test('a client that ends its side receives the whole response', async () => {
+  const size = 8_000_000;
+  const { socket } = await openClient((_request, _address, reply) => {
+    reply.send(200, ['content-length', String(size)], 'x'.repeat(size), 'latin1');
+    return true;
+  });
+  let received = 0;
+  socket.pause().on('data', (bytes: Buffer) => {
+    received += bytes.length;
+  });
+  socket.write(post('a=1'));
+  await pause(50);
+  socket.end();
+  await pause(50);
+  socket.resume();
+  await once(socket, 'end');
+  expect(received).toBeGreaterThan(size);
+});
+
+test('a client that does not receive its responses cannot send ever more requests', async () => {
+  const large = 'x'.repeat(100_000);
+  let requests = 0;
+  const { server, socket } = await openClient((_request, _address, reply) => {
+    requests++;
+    reply.send(200, ['content-length', String(large.length)], large, 'latin1');
+    return true;
+  });
+  server.removeAllListeners('request').on('request', (_request, response) => {
+    requests++;
+    response.end(large);
+  });
+  socket.pause();
+  const most = 500;
+  for (let sent = 0; sent < most; sent++) {
+    const before = requests;
+    socket.write(post('a=1'));
+    for (let waits = 0; waits < 10 && requests === before; waits++) await pause(1);
+  }
+  expect(requests).toBeGreaterThan(1);
+  expect(requests).toBeLessThan(most / 2);
+});
+
+test('closing ends idle connections at once, and busy ones after their response', async () => {
   const received = Promise.withResolvers<Reply>();
-  const stop = acceptDirectly(server, (_request, _address, reply) => {
+  const {
+    server,
+    socket: idle,
+    stop,
+  } = await openClient((_request, _address, reply) => {
     received.resolve(reply);
     return true;
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const idle = connect(port, '127.0.0.1');
-  await once(idle, 'connect');
-  const busy = connect(port, '127.0.0.1');
+  const busy = connect((server.address() as AddressInfo).port, '127.0.0.1');
   busy.write(post('a=1'));
   const reply = await received.promise;
-  const idleClosed = once(idle, 'close');
+  const idleClosed = once(idle.resume(), 'end');
   const closed = once(server.close(), 'close');
   stop();
   await idleClosed;
+  idle.end();
   reply.send(200, ['content-length', '0'], '', 'latin1');
   expect(String((await once(busy, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 OK.*Connection: close/s);
   busy.end();
