@@ -28,11 +28,14 @@ class Reader {
   readonly values = new Map<string, string>();
   readonly problems: FormProblem[] = [];
   readonly #limits: FormLimits;
+  /** Whether no name has a bracket, and no text a NUL, so that nothing more than repetition is examined. */
+  readonly #isSimple: boolean;
   readonly #listLengths = new Map<string, number>();
   #fields = 0;
 
-  constructor(limits: FormLimits) {
+  constructor(limits: FormLimits, isSimple = false) {
     this.#limits = limits;
+    this.#isSimple = isSimple;
   }
 
   /** Counts the next field; false when the form has too many, and the rest of the body is then skipped. */
@@ -41,11 +44,17 @@ class Reader {
   }
 
   add(name: string, value: string): void {
+    const fullName = this.#isSimple ? name : this.#examine(name, value);
+    const before = this.values.size;
+    this.values.set(fullName, value);
+    if (this.values.size === before) this.refuse(name, 'This value should be sent once.');
+  }
+
+  /** Refuses what is malformed, and returns the name under which the value is kept. */
+  #examine(name: string, value: string): string {
     if (value.includes('\0') || name.includes('\0')) this.refuse(name, 'This value is not valid.');
     if (name.includes('[')) this.#checkNesting(name);
-    const before = this.values.size;
-    this.values.set(name.endsWith('[]') ? this.#numbered(name.slice(0, -2)) : name, value);
-    if (this.values.size === before) this.refuse(name, 'This value should be sent once.');
+    return name.endsWith('[]') ? this.#numbered(name.slice(0, -2)) : name;
   }
 
   /** `a[]` is the next entry of the list `a`; it gets an index so that it does not replace the previous one. */
@@ -103,12 +112,14 @@ const decode = (text: string): string => decodeURIComponent(text.includes('+') ?
 const isPlain = (text: string): boolean => !text.includes('%') && !text.includes('+');
 
 const AMPERSAND = 38;
+/** An opening bracket or a NUL, as it is or percent-encoded. */
+const NOT_SIMPLE = /[[\0]|%(?:5b|00)/i;
 
 /** Parses `application/x-www-form-urlencoded`, up to the maximum number of fields. */
 export function readUrlEncoded(body: Buffer, limits: FormLimits): Form {
-  const form = new Reader(limits);
-  if (!isUtf8(body)) form.refuse('body', 'The body should be UTF-8.');
   const text = body.toString('utf8');
+  const form = new Reader(limits, !NOT_SIMPLE.test(text));
+  if (!isUtf8(body)) form.refuse('body', 'The body should be UTF-8.');
   const plain = isPlain(text);
   let start = 0;
   let equals = -1;

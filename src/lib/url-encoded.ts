@@ -20,4 +20,8 @@ const encoded = (text: string): string =>
 
 /** The body with one more pair. */
 export const withPair = (body: string, name: string, value: string): string =>
-  `${body === '' ? '' : `${body}&`}${encoded(name)}=${encoded(value)}`;
+  withPlainName(body, encoded(name), value);
+
+/** The body with one more pair, whose name consists of letters, digits and underscores. */
+export const withPlainName = (body: string, name: string, value: string): string =>
+  `${body === '' ? '' : `${body}&`}${name}=${encoded(value)}`;

@@ -109,9 +109,38 @@ export interface Field extends Kind, FieldTraits {
   need: 'must' | 'may' | 'ask';
 }
 
+/** All properties of a field: objects that have the same ones in the same order are read several times faster. */
+const SHAPE: Readonly<Record<keyof Field, undefined>> = {
+  name: undefined,
+  need: undefined,
+  check: undefined,
+  alias: undefined,
+  default: undefined,
+  with: undefined,
+  isSetting: undefined,
+  lengthMost: undefined,
+  items: undefined,
+  countries: undefined,
+  exceptCountries: undefined,
+  needsCountry: undefined,
+  by: undefined,
+  isSecret: undefined,
+  isTransient: undefined,
+  methods: undefined,
+  isLoose: undefined,
+  expects: undefined,
+  example: undefined,
+  expectsIn: undefined,
+  docs: undefined,
+  schema: undefined,
+  label: undefined,
+  hint: undefined,
+};
+
 const row =
   (need: Field['need']) =>
-  (name: string, kind: Kind, traits: FieldTraits = {}): Field => ({ name, need, ...kind, ...traits });
+  (name: string, kind: Kind, traits: FieldTraits = {}): Field =>
+    ({ ...SHAPE, name, need, ...kind, ...traits }) as Field;
 
 export const must = row('must');
 export const may = row('may');

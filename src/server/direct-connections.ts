@@ -19,7 +19,8 @@ interface Site {
   accept(socket: Socket): void;
 }
 
-const KEEP_ALIVE_BUFFER_MS = 1000;
+/** How often idle connections are looked for. */
+const SWEEP_MS = 6000;
 
 /** A connection whose requests were all plain ones so far. It has one request at a time. */
 class Connection implements Reply {
@@ -28,10 +29,11 @@ class Connection implements Reply {
   readonly #remoteAddress: string;
   readonly #received = (bytes: Buffer): void => this.#receive(bytes);
   readonly #ended = (): void => this.#end();
-  readonly #timedOut = (): void => this.closeIfIdle();
   readonly #failed = (): void => undefined;
   readonly #closed = (): void => void this.#site.connections.delete(this);
   #isBusy = false;
+  /** The number of sweeps since the last request. */
+  #sweeps = 0;
   /** Whether the connection is closed after the next response. */
   #isLast = false;
   /** What arrived before the response to the request before it. */
@@ -43,8 +45,6 @@ class Connection implements Reply {
     this.#remoteAddress = socket.remoteAddress ?? '';
     site.connections.add(this);
     socket.on('data', this.#received).on('end', this.#ended).on('error', this.#failed).on('close', this.#closed);
-    // A little longer than the response says, so that a client does not send its next request at that moment.
-    socket.setTimeout(site.server.keepAliveTimeout + KEEP_ALIVE_BUFFER_MS, this.#timedOut);
   }
 
   #receive(bytes: Buffer): void {
@@ -60,6 +60,7 @@ class Connection implements Reply {
     const request = isPlain ? readWholeRequest(bytes) : undefined;
     if (request !== undefined) {
       this.#isBusy = true;
+      this.#sweeps = 0;
       this.#isLast = request.isLast;
       if (this.#site.take(request, this.#remoteAddress, this)) return;
     }
@@ -91,6 +92,11 @@ class Connection implements Reply {
     if (!this.#isBusy) closeAfterReading(this.#socket);
   }
 
+  /** Closes the connection if it was idle for this many sweeps. */
+  sweep(most: number): void {
+    if (!this.#isBusy && ++this.#sweeps > most) this.destroy();
+  }
+
   closeIfIdle(): void {
     if (!this.#isBusy) this.destroy();
   }
@@ -104,7 +110,6 @@ class Connection implements Reply {
     const socket = this.#socket;
     this.#closed();
     socket.off('data', this.#received).off('end', this.#ended).off('error', this.#failed).off('close', this.#closed);
-    socket.setTimeout(0, this.#timedOut);
     socket.pause();
     socket.unshift(bytes);
     this.#site.accept(socket);
@@ -125,6 +130,12 @@ export function acceptDirectly(server: Server, take: TakeRequest): () => void {
     },
   };
   server.removeAllListeners('connection').on('connection', (socket: Socket) => void new Connection(site, socket));
+  // One timer for all connections, because that of a socket costs time at every read and write. The first sweep may come
+  // at once, so that a connection is kept a little longer than its responses say.
+  const sweep = setInterval(() => {
+    for (const connection of site.connections) connection.sweep(server.keepAliveTimeout / SWEEP_MS + 1);
+  }, SWEEP_MS).unref();
+  server.once('close', () => clearInterval(sweep));
   return () => {
     site.isClosing = true;
     for (const connection of site.connections) connection.closeIfIdle();

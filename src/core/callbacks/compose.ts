@@ -5,7 +5,7 @@ import { wireDate } from '../../lib/clock.ts';
 import { wireHash } from '../../lib/hash.ts';
 import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { amountText } from '../../lib/money.ts';
-import { withPair } from '../../lib/url-encoded.ts';
+import { withPair, withPlainName } from '../../lib/url-encoded.ts';
 import { isWallet } from '../../rules/brands.ts';
 import {
   CALLBACK_ACTIONS,
@@ -109,7 +109,7 @@ function bodyOf(fields: Fields, customData: Record<string, string>, isJson: bool
     return JSON.stringify({ ...Object.fromEntries(filled), ...(custom.length > 0 && { custom_data: nested }) });
   }
   let body = '';
-  for (const name in fields) if (fields[name]) body = withPair(body, name, fields[name]);
+  for (const name in fields) if (fields[name]) body = withPlainName(body, name, fields[name]);
   for (const [name, value] of custom) {
     const path = partsOf(name).map((part) => `[${part}]`);
     body = withPair(body, `custom_data${path.join('')}`, value);
