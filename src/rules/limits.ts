@@ -241,6 +241,8 @@ export const LIMITS = {
   overviewItems: 20,
   /** Rows that wait for something are counted up to this number. */
   countedMost: 10_000,
+  /** The number beside a section of the panel, which every page shows, is counted up to this one. */
+  badgeMost: 100,
 
   /** Statements to reconcile: the size of a file, of its stored parts, and the rows that are compared at a time. */
   statementBytes: 256 * 1024 * 1024,

@@ -71,6 +71,8 @@ export interface FigureStore {
   report(range: FigureRange, groups: readonly FigureGroup[], most: number): Promise<ReportFigures>;
   overview(range: FigureRange, bucket: 'hour' | 'day'): Promise<OverviewFigures>;
   openWork(mids: readonly string[] | null): Promise<OpenWork>;
+  /** The number of payments on the attention list, up to `LIMITS.badgeMost`. */
+  marked(mids: readonly string[] | null): Promise<number>;
   /** The payments on the attention list, by mark. */
   attention(mids: readonly string[] | null): Promise<OpenWork['attention']>;
 }
@@ -201,8 +203,8 @@ export function overviewStatement(range: FigureRange, bucket: 'hour' | 'day', pr
 }
 
 /** Counts rows up to a limit, so that a long backlog does not make the overview slow. */
-const countUpTo = (table: string, condition: string): string =>
-  `(select count(*)::int from (select from ${table} where ${condition} limit ${LIMITS.countedMost}) counted)`;
+const countUpTo = (table: string, condition: string, most: number = LIMITS.countedMost): string =>
+  `(select count(*)::int from (select from ${table} where ${condition} limit ${most}) counted)`;
 
 const IN_SCOPE = '($1::uuid[] is null or mid = any($1::uuid[]))';
 
@@ -232,6 +234,8 @@ const FAILING = `
     from waiting where attempts > 0 group by mid, endpoint
   )
   select *, (select count(*)::int from failing) as total from failing order by callbacks desc, mid limit ${LIMITS.overviewItems}`;
+
+const MARKED = `select ${countUpTo('payments', `attention is not null and ${IN_SCOPE}`, LIMITS.badgeMost)} as marked`;
 
 const ATTENTION = `
   select attention, count(*)::int as payments from (
@@ -284,6 +288,9 @@ export function createFigureStore({ pool }: Database): FigureStore {
           };
         },
       ),
+    async marked(mids) {
+      return (await pool.query<{ marked: number }>(MARKED, [mids])).rows[0]?.marked ?? 0;
+    },
     async attention(mids) {
       return (await pool.query<OpenWork['attention'][number]>(ATTENTION, [mids])).rows;
     },

@@ -5,7 +5,6 @@ import type { Gateway } from '../../core/context.ts';
 import type { Download } from '../../core/exports/download.ts';
 import { findSession, type Session } from '../../core/operators/sessions.ts';
 import { callerOf } from '../../core/principal.ts';
-import { attentionCounts } from '../../core/reports.ts';
 import { attachmentHeaders } from '../../lib/file-type.ts';
 import { html } from '../../lib/html.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
@@ -101,8 +100,7 @@ export function panelRoutes(
     }: Pick<PanelPage, 'title' | 'body' | 'scripts'> & { hasFrames?: boolean },
   ): Promise<string> => {
     reply.headers(panelHeaders(gateway, { scripts, hasFrames }));
-    const counts = await attentionCounts(gateway, session.principal.mids);
-    const marked = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    const marked = await gateway.figures.marked(session.principal.mids);
     return panelDocument(gateway, { title, body, session, section: sectionOf(url), marked, scripts });
   };
 

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import type { Session } from '../../core/operators/sessions.ts';
 import { Html, html } from '../../lib/html.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import { isAllowed, type Permission } from '../../rules/roles.ts';
 import { strictHeaders } from '../headers.ts';
 import { commonHeaders, type GatewayInfo } from '../layout.ts';
@@ -21,7 +22,7 @@ export interface PanelPage {
   session?: Session | undefined;
   /** The path of the navigation entry that the page belongs to. */
   section?: string | undefined;
-  /** The number of payments on the attention list, for the navigation. */
+  /** The number of payments on the attention list, for the navigation, up to `LIMITS.badgeMost`. */
   marked?: number | undefined;
   /** Scripts of this page besides that of every page. */
   scripts?: readonly PageScript[] | undefined;
@@ -87,7 +88,9 @@ function navigation({ principal }: Session, active: string | undefined, isSandbo
   ).map(
     ({ path, label }) =>
       html`<li><a href="${path}"${path === active && html` aria-current="page"`}>${label}${
-        path === '/admin/attention' && marked > 0 && html` <span class="badge bad">${marked}</span>`
+        path === '/admin/attention' &&
+        marked > 0 &&
+        html` <span class="badge bad">${marked < LIMITS.badgeMost ? marked : `${LIMITS.badgeMost - 1}+`}</span>`
       }</a></li>`,
   );
   return html`<nav aria-label="${en.navigation}"><ul>${links}</ul></nav>`;
