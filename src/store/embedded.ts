@@ -53,6 +53,8 @@ const SETTINGS: Record<string, string> = {
   max_connections: '200',
   wal_buffers: '16MB',
   max_wal_size: '4GB',
+  // Commits wait for a new file of the WAL, but not for one that is used again.
+  min_wal_size: '1GB',
   checkpoint_timeout: '15min',
   checkpoint_completion_target: '0.9',
   // Private: statements and their values are never logged.
