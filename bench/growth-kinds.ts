@@ -16,6 +16,8 @@ export interface Kind {
   name: string;
   /** How many requests a round makes. */
   count: number;
+  /** How many rounds come before those that are measured, if it is not one. */
+  warmUps?: number;
   /** Makes what the requests are about; not measured. */
   prepare?(site: Site, count: number): Promise<void>;
   run(site: Site, count: number, connections: number): Promise<Times>;
@@ -115,7 +117,9 @@ const takeSales = (site: Site): string[] => {
 export const KINDS: readonly Kind[] = [
   {
     name: 'SALE',
-    count: 1500,
+    count: 2000,
+    // The pages of a large database that the accounts use have to be read, and written to the WAL for the first time.
+    warmUps: 12,
     async run(site, count, connections) {
       const { times, made } = await sell(site, count, connections);
       site.sales.push(...made);
@@ -124,7 +128,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'status',
-    count: 2000,
+    count: 6000,
     run: (site, count, connections) =>
       send(
         site,
@@ -137,7 +141,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'status by order',
-    count: 2000,
+    count: 6000,
     run: (site, count, connections) =>
       send(
         site,
@@ -150,7 +154,8 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'CAPTURE',
-    count: 1000,
+    count: 1500,
+    warmUps: 3,
     async prepare(site, count) {
       site.authorised = (await sell(site, count, 16, '&auth=Y')).made;
     },
@@ -163,7 +168,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'panel: payments',
-    count: 60,
+    count: 100,
     run: (site, count, connections) =>
       send(
         site,
@@ -173,7 +178,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'panel: payments of one account',
-    count: 60,
+    count: 100,
     run: (site, count, connections) =>
       send(
         site,
@@ -183,7 +188,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'panel: search for an order',
-    count: 60,
+    count: 100,
     run: (site, count, connections) =>
       send(
         site,
@@ -259,7 +264,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'round of the work loop, nothing due',
-    count: 10,
+    count: 50,
     run: (site, count) =>
       repeat(count, async () => {
         await startDueWork(site.gateway);
@@ -268,7 +273,7 @@ export const KINDS: readonly Kind[] = [
   },
   {
     name: 'round that reads all due rows',
-    count: 10,
+    count: 50,
     run: (site, count) => repeat(count, () => processEverythingDue(site.gateway)),
   },
   {

@@ -126,8 +126,10 @@ export async function measureGrowth(): Promise<Growth> {
   for (const site of sites) {
     progress(`${site.size.toLocaleString('en')} payments: warming up`);
     for (const kind of KINDS) {
-      await kind.prepare?.(site, kind.count);
-      await kind.run(site, kind.count, CONNECTIONS);
+      for (let round = 0; round < (kind.warmUps ?? 1); round++) {
+        await kind.prepare?.(site, kind.count);
+        await kind.run(site, kind.count, CONNECTIONS);
+      }
     }
   }
   const rows = [];

@@ -148,6 +148,12 @@ export const makeRequests = (
   write = (content: string): Buffer => request('/post', content),
 ): Buffer[] => Array.from({ length: Math.min(seconds * RATE_MOST, most) }, () => write(form()));
 
+/** How long pages are written to the WAL as a whole, because they change for the first time after a checkpoint. */
+const AFTER_CHECKPOINT_SECONDS = 3;
+
+/** Has PostgreSQL use the files of the WAL again, as one that has run for a while does: a new file delays commits. */
+export const useWalAgain = (): Promise<unknown> => wal.query('checkpoint');
+
 /** Measures a server after a warm-up. */
 export async function measure(
   name: string,
@@ -173,7 +179,11 @@ export async function measure(
       requests: makeRequests(seconds, form, requests, write),
     });
   progress(`${name}: warming up ${warmUp} s`);
-  if (warmUp > 0) await run(warmUp);
+  if (warmUp > 0) {
+    await run(warmUp);
+    await useWalAgain();
+    await run(AFTER_CHECKPOINT_SECONDS);
+  }
   progress(`${name}: measuring ${SECONDS} s`);
   const before = await server.usage();
   const walBefore = await walPosition();

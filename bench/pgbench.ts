@@ -4,7 +4,7 @@ import { globSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { connection, folder, progress, type Row, rows, SECONDS, wal } from './harness.ts';
+import { connection, folder, progress, type Row, rows, SECONDS, useWalAgain, wal } from './harness.ts';
 
 const CLIENTS = 16;
 /** The PostgreSQL of npm has no pgbench; that of Debian is in the package of the server. */
@@ -57,6 +57,7 @@ export async function measurePgbench(): Promise<Row | undefined> {
   }
   progress(`${name}: measuring ${SECONDS} s`);
   await wal.query(TABLES);
+  await useWalAgain();
   const script = join(folder, 'sale.sql');
   await writeFile(script, SCRIPT);
   const { host, port, user, database } = connection;
