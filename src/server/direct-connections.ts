@@ -19,8 +19,8 @@ interface Site {
   accept(socket: Socket): void;
 }
 
-/** How often idle connections are looked for. */
-const SWEEP_MS = 6000;
+/** How often idle connections are looked for in the time that a connection may be idle. */
+const SWEEPS = 12;
 
 /** A connection whose requests were all plain ones so far. It has one request at a time. */
 class Connection implements Reply {
@@ -92,9 +92,9 @@ class Connection implements Reply {
     if (!this.#isBusy) closeAfterReading(this.#socket);
   }
 
-  /** Closes the connection if it was idle for this many sweeps. */
-  sweep(most: number): void {
-    if (!this.#isBusy && ++this.#sweeps > most) this.destroy();
+  /** Closes the connection if it was idle for longer than its responses say. */
+  sweep(): void {
+    if (!this.#isBusy && ++this.#sweeps > SWEEPS + 1) this.destroy();
   }
 
   closeIfIdle(): void {
@@ -130,11 +130,10 @@ export function acceptDirectly(server: Server, take: TakeRequest): () => void {
     },
   };
   server.removeAllListeners('connection').on('connection', (socket: Socket) => void new Connection(site, socket));
-  // One timer for all connections, because that of a socket costs time at every read and write. The first sweep may come
-  // at once, so that a connection is kept a little longer than its responses say.
+  // One timer for all connections, because that of a socket costs time at every read and write.
   const sweep = setInterval(() => {
-    for (const connection of site.connections) connection.sweep(server.keepAliveTimeout / SWEEP_MS + 1);
-  }, SWEEP_MS).unref();
+    for (const connection of site.connections) connection.sweep();
+  }, server.keepAliveTimeout / SWEEPS).unref();
   server.once('close', () => clearInterval(sweep));
   return () => {
     site.isClosing = true;

@@ -260,8 +260,12 @@ test('a long run of blanks takes no longer than other characters', () => {
 });
 
 /** A server whose requests `take` takes, and a client that keeps its side open when the server ends. */
-async function openClient(take: TakeRequest): Promise<{ server: Server; socket: Socket; stop: () => void }> {
+async function openClient(
+  take: TakeRequest,
+  keepAliveMs = 72_000,
+): Promise<{ server: Server; socket: Socket; stop: () => void }> {
   const server = nodeServer();
+  server.keepAliveTimeout = keepAliveMs;
   const stop = acceptDirectly(server, take);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
@@ -327,6 +331,23 @@ test('a client that does not receive its responses cannot send ever more request
   }
   expect(requests).toBeGreaterThan(1);
   expect(requests).toBeLessThan(most / 2);
+});
+
+test('a connection is closed when it was idle for longer than its responses say, but not while it is busy', async () => {
+  const replies: Reply[] = [];
+  const { socket } = await openClient((_request, _address, reply) => {
+    replies.push(reply);
+    return true;
+  }, 240);
+  let isEnded = false;
+  socket.resume().on('end', () => {
+    isEnded = true;
+  });
+  socket.write(post('a=1'));
+  await pause(600);
+  expect(isEnded).toBe(false);
+  replies[0]?.send(200, ['content-length', '0'], '', 'latin1');
+  await once(socket, 'end');
 });
 
 test('closing ends idle connections at once, and busy ones after their response', async () => {
