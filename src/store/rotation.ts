@@ -135,6 +135,8 @@ export function openRotationStore(connection: Connection): RotationStore {
     connectionTimeoutMillis: 5000,
     application_name: APPLICATION,
   });
+  // A lost connection fails the statement that uses it.
+  pool.on('error', () => undefined);
   const rows = async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> =>
     (await pool.query<Row>(text, values)).rows;
   const count = async (text: string, values: unknown[] = []): Promise<number> =>

@@ -1,8 +1,9 @@
 /** Checks the invariants of the whole database. */
-import pg from 'pg';
+import type pg from 'pg';
 import { OPERATION_TYPES } from '../rules/callbacks.ts';
+import { LIMITS } from '../rules/limits.ts';
 import { auditDigest } from './audit.ts';
-import { BoundedClient } from './bounded-client.ts';
+import { openClient } from './bounded-client.ts';
 import { HAS_OUTCOME } from './cards.ts';
 import type { Connection } from './database.ts';
 import { FAILED_STATES } from './payment-write.ts';
@@ -171,8 +172,7 @@ export interface Verification {
 }
 
 /** Checks everything on one snapshot, so that a running gateway does not affect the result. */
-export async function verify(pool: pg.Pool): Promise<Verification> {
-  const client = await pool.connect();
+export async function verify(client: Pick<pg.ClientBase, 'query'>): Promise<Verification> {
   try {
     await client.query('begin isolation level repeatable read read only');
     // A large database takes long.
@@ -193,12 +193,11 @@ export async function verify(pool: pg.Pool): Promise<Verification> {
     return { violations, payments: BigInt(payments), historyRows: BigInt(history) };
   } finally {
     await client.query('rollback').catch(() => undefined);
-    client.release();
   }
 }
 
 /** The audit log is a chain: an entry that was changed, removed or inserted breaks it, and so does a missing last one. */
-async function brokenAuditEntries(client: pg.PoolClient): Promise<string[]> {
+async function brokenAuditEntries(client: Pick<pg.ClientBase, 'query'>): Promise<string[]> {
   const { rows } = await client.query<{ seq: string }>(`
     select seq::text from (
       select a.seq, a.digest = ${auditDigest("lag(a.digest, 1, '\\x'::bytea) over chain", 'a')}
@@ -214,7 +213,7 @@ async function brokenAuditEntries(client: pg.PoolClient): Promise<string[]> {
 }
 
 /** The sums and their totals are added to in one transaction. */
-async function differentTotals(client: pg.PoolClient): Promise<string[]> {
+async function differentTotals(client: Pick<pg.ClientBase, 'query'>): Promise<string[]> {
   const { rows } = await client.query<{ table: string; startsAt: string }>(DIFFERENT_TOTALS);
   return rows.map(
     ({ table, startsAt }) => `The table ${table} differs from the sums that it adds up, first at ${startsAt} UTC.`,
@@ -225,10 +224,10 @@ const others = (count: string): string => (count === '1' ? '' : ` and ${BigInt(c
 
 /** Verifies the database at this address. */
 export async function verifyAt(connection: Connection): Promise<Verification> {
-  const pool = new pg.Pool({ ...connection, Client: BoundedClient, max: 1, connectionTimeoutMillis: 5000 });
-  try {
-    return await verify(pool);
-  } finally {
-    await pool.end();
-  }
+  const client = await openClient({
+    ...connection,
+    connectionTimeoutMillis: LIMITS.databaseConnectTimeoutMs,
+    application_name: 'turnpike verify',
+  });
+  return verify(client).finally(() => client.end());
 }
