@@ -256,9 +256,8 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await readClock(gateway);
     // There are partitions for some days at least, and the work loop tries again.
     await addLogPartitions(gateway).catch((error) => log.warn({ err: error }, 'partitions of logs could not be added'));
-    changes = await listenToChanges(
-      connection,
-      (change) => {
+    changes = await listenToChanges(connection, {
+      onChange(change) {
         if (change === 'clock') refresh();
         else if (change === 'faults') gateway.armFaults();
         else if (change === 'callbacks') gateway.deliverer.onAnnouncement();
@@ -266,11 +265,15 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
         else if (change.startsWith('3ds ')) processChallengeResult(change.split(' '));
         else forgetAccounts(gateway, change.split(' ')[1]);
       },
-      () => {
+      onGap() {
         forgetConnections(gateway);
         refresh();
       },
-    );
+      onFailover() {
+        log.warn('the database server was replaced: all connections to the former one are dropped');
+        database.dropConnections();
+      },
+    });
   } catch (error) {
     await close();
     throw error;

@@ -20,13 +20,24 @@ export interface ChangeListener {
   close(): Promise<void>;
 }
 
-/** Listens on a dedicated connection. `onGap` is called when it is lost and restored, because changes may be missed. */
+export interface ChangeHandlers {
+  onChange(change: string): void;
+  /** The connection was lost, or restored: changes may have been missed. */
+  onGap(): void;
+  /** The connection was restored to another server: other connections may still lead to the former primary. */
+  onFailover(): void;
+}
+
+/** The same in all sessions of a server until it is restarted. */
+const SERVER = 'select extract(epoch from pg_postmaster_start_time())::text as server';
+
+/** Listens on a dedicated connection. */
 export async function listenToChanges(
   connection: Connection,
-  onChange: (change: string) => void,
-  onGap: () => void,
+  { onChange, onGap, onFailover }: ChangeHandlers,
 ): Promise<ChangeListener> {
   let client: pg.Client | undefined;
+  let server: string | undefined;
   let live = false;
   let closed = false;
 
@@ -56,14 +67,18 @@ export async function listenToChanges(
     next.on('error', lost);
     next.on('end', lost);
     next.on('notification', (message) => onChange(message.payload ?? ''));
+    let found: string | undefined;
     try {
       await next.connect();
       await next.query(`listen ${CHANNEL}`);
+      found = (await next.query<{ server: string }>(SERVER)).rows[0]?.server;
     } catch (error) {
       next.connection.stream.destroy();
       throw error;
     }
     if (closed) return next.end();
+    if (server !== undefined && server !== found) onFailover();
+    server = found;
     client = next;
     live = true;
     beat();

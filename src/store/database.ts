@@ -23,6 +23,8 @@ export interface Database {
   deliveries: PipelinedConnection;
   /** Batched statements that wait for a lock: a pool, so that they do not delay each other. */
   isolated: PipelinedConnection;
+  /** Drops all connections: what is in flight fails, and the next statements connect again. */
+  dropConnections(): void;
   close(): Promise<void>;
 }
 
@@ -93,19 +95,23 @@ export function openDatabase(
   onFault: (error: Error) => void,
   hotConnections?: number,
 ): Database {
+  const clients = new Set<BoundedClient>();
   const config = (statementTimeoutMs: number, settings: SessionSettings): SessionConfig => ({
     ...connection,
     types,
-    settings: { statement_timeout: statementTimeoutMs, ...settings },
     ...connecting,
+    onConnect(client) {
+      clients.add(client as BoundedClient);
+      client.once('end', () => clients.delete(client as BoundedClient));
+      return prepareSession(client, { statement_timeout: statementTimeoutMs, ...settings });
+    },
     // PostgreSQL cancels a statement after its timeout; if not even that error arrives, the connection is dead.
     query_timeout: statementTimeoutMs + LIMITS.answerGraceMs,
   });
-  const openPool = (max: number, { settings, ...client }: SessionConfig): pg.Pool => {
+  const openPool = (max: number, session: SessionConfig): pg.Pool => {
     const pool = new pg.Pool({
-      ...client,
+      ...session,
       Client: PooledClient,
-      onConnect: (session) => prepareSession(session, settings),
       max,
       // A new connection reads the catalogues first, and the request that needs it waits for that.
       idleTimeoutMillis: LIMITS.databaseIdleMs,
@@ -137,6 +143,9 @@ export function openDatabase(
     deliveries,
     isolated,
     query: queryBuilder(pool),
+    dropConnections() {
+      for (const client of clients) client.connection.stream.destroy();
+    },
     async close() {
       await Promise.all([pool.end(), writes.end(), reads.end(), deliveries.end(), isolated.end()]);
     },

@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { answerTimeout, isAnswerTimeout, isDeadlock, isReadOnly } from '../lib/faults.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { BoundedClient } from './bounded-client.ts';
-import { prepareSession, type SessionSettings } from './session.ts';
 
 interface Statement {
   name: string;
@@ -17,8 +16,8 @@ export interface PipelinedConnection {
   end(): Promise<void>;
 }
 
-/** How to connect, and the settings of the session. */
-export type SessionConfig = pg.ClientConfig & { settings?: SessionSettings };
+/** How to connect, and what to do with a new connection before it is used; a pool takes the same. */
+export type SessionConfig = pg.ClientConfig & { onConnect?: (client: pg.ClientBase) => Promise<void> };
 
 /**
  * Sends a statement. When it exceeds the timeout, the connection is destroyed, because responses could no longer be
@@ -47,7 +46,7 @@ const send = <Row extends pg.QueryResultRow>(
 
 /** Connects on first use, and again after the connection was lost. */
 export function openPipelinedConnection(
-  { settings, query_timeout = LIMITS.statementTimeoutMs, ...config }: SessionConfig,
+  { onConnect, query_timeout = LIMITS.statementTimeoutMs, ...config }: SessionConfig,
   onFault: (error: Error) => void,
 ): PipelinedConnection {
   let connected: BoundedClient | undefined;
@@ -66,7 +65,7 @@ export function openPipelinedConnection(
     client.on('end', () => dropClient(client));
     try {
       await client.connect();
-      await prepareSession(client, settings);
+      await onConnect?.(client);
     } catch (error) {
       client.connection.stream.destroy();
       throw error;

@@ -57,13 +57,16 @@ export interface FreezingProxy {
    * that have sent it freeze.
    */
   freeze(sent?: string): void;
+  /** Leads new connections to another server. */
+  redirect(target: Pick<Address, 'host' | 'port'>): void;
   /** Closes the next connection that sends this text: before the server gets it, or in place of its answer. */
   cutAt(text: string, when: 'request' | 'answer'): void;
   close(): Promise<void>;
 }
 
 /** A proxy between a gateway and a PostgreSQL server on a Unix socket. */
-export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>): Promise<FreezingProxy> {
+export async function startFreezingProxy(first: Pick<Address, 'host' | 'port'>): Promise<FreezingProxy> {
+  let target = first;
   let pairs: { sockets: [Socket, Socket]; sent: string; isFrozen: boolean }[] = [];
   let cut: { text: string; when: 'request' | 'answer' } | undefined;
   const server = createServer((client) => {
@@ -95,6 +98,9 @@ export async function startFreezingProxy(target: Pick<Address, 'host' | 'port'>)
     port,
     freeze(sent = '') {
       for (const pair of pairs) if (pair.sent.includes(sent)) pair.isFrozen = true;
+    },
+    redirect(next) {
+      target = next;
     },
     cutAt(text, when) {
       cut = { text, when };
