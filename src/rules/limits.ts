@@ -304,6 +304,8 @@ export const LIMITS = {
   databaseConnectTimeoutMs: 5 * SECOND,
   /** How long a host may take to say that it is the primary, if the address of the database names several. */
   primaryProbeTimeoutMs: 2 * SECOND,
+  /** How long the other hosts may take once one has said it. */
+  primaryChoiceMs: SECOND / 4,
   /** `statement_timeout` of the hot path, and of all other statements. */
   hotStatementTimeoutMs: 10 * SECOND,
   statementTimeoutMs: 30 * SECOND,

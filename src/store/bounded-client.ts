@@ -1,4 +1,5 @@
 /** A client of PostgreSQL that finds the primary, ends in bounded time, and reports a commit that was not replicated. */
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { singleHostAddresses } from '../lib/database-address.ts';
 import { Outage, UnreplicatedCommit } from '../lib/faults.ts';
@@ -53,27 +54,48 @@ export async function openClient(config: pg.ClientConfig): Promise<BoundedClient
   return client;
 }
 
-/** The host that answers first that it is not a standby. */
-async function findPrimary(addresses: readonly string[]): Promise<{ host: string; port: number }> {
-  const probes = addresses.map(async (connectionString) => {
-    const client = new pg.Client({
-      connectionString,
-      connectionTimeoutMillis: LIMITS.primaryProbeTimeoutMs,
-      query_timeout: LIMITS.primaryProbeTimeoutMs,
-    });
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      const { rows } = await client.query('select pg_is_in_recovery() as standby');
-      if (rows[0].standby) throw new StandbyServer();
-      return { host: client.host, port: client.port };
-    } finally {
-      client.connection.stream.destroy();
-    }
-  });
-  return Promise.any(probes).catch(({ errors }: AggregateError) => {
+interface Primary {
+  host: string;
+  port: number;
+  timeline: number;
+}
+
+/**
+ * The host that is not a standby. A former primary that hung answers for a moment after it is back, until it is demoted;
+ * of several hosts the one with the newest timeline is the primary.
+ */
+async function findPrimary(addresses: readonly string[]): Promise<Primary> {
+  const found: Primary[] = [];
+  const probes = addresses.map(async (address) => void found.push(await probe(address)));
+  await Promise.any(probes).catch(({ errors }: AggregateError) => {
     throw errors.every((error) => error instanceof Outage)
       ? new Outage('No host in the address of the database is a primary.')
       : errors.find((error) => !(error instanceof Outage));
   });
+  await Promise.race([Promise.allSettled(probes), pause(LIMITS.primaryChoiceMs, undefined, { ref: false })]);
+  return found.reduce((newest, each) => (each.timeline > newest.timeline ? each : newest));
 }
+
+async function probe(connectionString: string): Promise<Primary> {
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: LIMITS.primaryProbeTimeoutMs,
+    query_timeout: LIMITS.primaryProbeTimeoutMs,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query('select pg_is_in_recovery() as standby');
+    if (rows[0].standby) throw new StandbyServer();
+    return { host: client.host, port: client.port, timeline: await timelineOf(client) };
+  } finally {
+    client.connection.stream.destroy();
+  }
+}
+
+/** Each promotion of a standby begins a timeline with a higher number; 0 if the server does not tell. */
+const timelineOf = (client: pg.Client): Promise<number> =>
+  client.query<{ file: string }>('select pg_walfile_name(pg_current_wal_insert_lsn()) as file').then(
+    ({ rows }) => Number.parseInt(rows[0]?.file.slice(0, 8) ?? '0', 16),
+    () => 0,
+  );

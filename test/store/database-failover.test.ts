@@ -1,27 +1,39 @@
-/** The LISTEN connection notices a failover, and all connections to the former primary are dropped. */
-import { mkdtemp, rm } from 'node:fs/promises';
+/** A failover of the database: the gateway leaves the former primary, even if it still answers. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { isOutage } from '../../src/lib/faults.ts';
+import { openClient } from '../../src/store/bounded-client.ts';
 import { type ChangeListener, listenToChanges } from '../../src/store/changes.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
 import type { PipelinedConnection } from '../../src/store/pipelined-connection.ts';
+import { query } from '../support/database.ts';
 import { type FreezingProxy, startFreezingProxy } from '../support/faulty-database.ts';
 import { shortenLimits } from '../support/limits.ts';
 
 shortenLimits({ heartbeatMs: 100, heartbeatTimeoutMs: 500 });
 
+/** A server that was a standby and was promoted, so that its timeline is newer than that of the server of the tests. */
+async function startPromoted(at: string): Promise<EmbeddedDatabase> {
+  await (await startEmbedded({ folder: at })).stop();
+  await writeFile(join(at, 'standby.signal'), '');
+  const server = await startEmbedded({ folder: at });
+  await query(server.connection, 'select pg_promote()');
+  return server;
+}
+
 let folder: string;
-let standby: EmbeddedDatabase;
+let successor: EmbeddedDatabase;
 let proxy: FreezingProxy;
 let database: Database;
 let changes: ChangeListener;
 let happened: string[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'turnpike-changes-'));
-  standby = await startEmbedded({ folder: join(folder, 'postgres') });
+  successor = await startPromoted(join(folder, 'postgres'));
   proxy = await startFreezingProxy(inject('database'));
   const { user } = inject('database');
   const connection = { host: proxy.host, port: proxy.port, user, database: 'postgres' };
@@ -39,7 +51,7 @@ afterAll(async () => {
   await changes.close();
   await database.close();
   await proxy.close();
-  await standby.stop();
+  await successor.stop();
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
@@ -69,11 +81,32 @@ test('after a failover no statement is answered by the former primary, although 
   const inFlight = database.reads
     .query({ name: 'sleep', text: 'select pg_sleep(60)', values: [] })
     .catch((error) => error);
-  proxy.redirect(standby.connection);
+  proxy.redirect(successor.connection);
   proxy.freeze('listen turnpike_changes');
   await expect.poll(() => happened).toEqual(['gap', 'failover', 'gap']);
   expect(isOutage(await inFlight)).toBe(true);
   const servers = new Set((await backends()).map(({ server }) => server));
   expect(servers).toEqual(new Set([join(folder, 'postgres')]));
   expect(servers).not.toContain(before[0]?.server);
+});
+
+test('of two servers that are no standbys, the one with the newer timeline is the primary', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  const proxies = await Promise.all([inject('database'), successor.connection].map(startFreezingProxy));
+  try {
+    const ports = [...proxies.map(({ port }) => port), (silent.address() as { port: number }).port];
+    for (const order of [
+      [0, 1],
+      [1, 0],
+      [2, 0, 1],
+    ]) {
+      const hosts = order.map((index) => `127.0.0.1:${ports[index]}`).join();
+      const client = await openClient({ connectionString: `postgres://${inject('database').user}@${hosts}/postgres` });
+      expect((await client.query(BACKEND.text)).rows[0].server).toBe(join(folder, 'postgres'));
+      await client.end();
+    }
+  } finally {
+    await Promise.all(proxies.map((each) => each.close()));
+    silent.close();
+  }
 });
