@@ -60,20 +60,30 @@ interface Primary {
   timeline: number;
 }
 
+/** The newest timeline that this process has seen at each address. */
+const newestTimelines = new Map<string, number>();
+
 /**
  * The host that is not a standby. A former primary that hung answers for a moment after it is back, until it is demoted;
- * of several hosts the one with the newest timeline is the primary.
+ * of several hosts the one with the newest timeline is the primary, and none with an older one than before.
  */
 async function findPrimary(addresses: readonly string[]): Promise<Primary> {
+  const cluster = addresses.join();
   const found: Primary[] = [];
-  const probes = addresses.map(async (address) => void found.push(await probe(address)));
+  const probes = addresses.map(async (address) => {
+    const primary = await probe(address);
+    if (primary.timeline < (newestTimelines.get(cluster) ?? 0)) throw new StandbyServer();
+    found.push(primary);
+  });
   await Promise.any(probes).catch(({ errors }: AggregateError) => {
     throw errors.every((error) => error instanceof Outage)
       ? new Outage('No host in the address of the database is a primary.')
       : errors.find((error) => !(error instanceof Outage));
   });
   await Promise.race([Promise.allSettled(probes), pause(LIMITS.primaryChoiceMs, undefined, { ref: false })]);
-  return found.reduce((newest, each) => (each.timeline > newest.timeline ? each : newest));
+  const newest = found.reduce((best, each) => (each.timeline > best.timeline ? each : best));
+  newestTimelines.set(cluster, newest.timeline);
+  return newest;
 }
 
 async function probe(connectionString: string): Promise<Primary> {

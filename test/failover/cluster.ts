@@ -31,6 +31,11 @@ export interface Node {
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Starts Patroni again. */
   start(): void;
+  /**
+   * Continues PostgreSQL after a SIGSTOP, and starts a new Patroni, which demotes it. A Patroni 3.0 that goes on with what
+   * it knew sometimes takes the lead back; then the cluster loses what the new primary has committed.
+   */
+  resume(): void;
 }
 
 export interface Cluster {
@@ -97,6 +102,11 @@ export async function startCluster(folder: string, isDirect = false): Promise<Cl
         },
         start() {
           patroni = start(name, PROGRAMS.patroni, [file]);
+        },
+        resume() {
+          patroni.kill('SIGKILL');
+          for (const pid of serverPids(data)) kill(pid, 'SIGCONT');
+          node.start();
         },
       };
       const stop = async (): Promise<void> => {

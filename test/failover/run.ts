@@ -45,7 +45,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
   async 'pause the primary'(_cluster, primary, untilRecovered) {
     primary.signal('SIGSTOP');
-    await untilRecovered().finally(() => primary.signal('SIGCONT'));
+    await untilRecovered().finally(() => primary.resume());
   },
   async 'switch over'(cluster, _primary, untilRecovered) {
     await cluster.switchOver();
@@ -126,8 +126,7 @@ async function runRound(
   const before = answersIn(records);
   const began = performance.now();
   await pause(LOAD_MS);
-  const faultAt = performance.now();
-  await (FAULTS[fault] as Fault)(cluster, primary, () => watched.untilSaleAfter(faultAt));
+  await (FAULTS[fault] as Fault)(cluster, primary, () => watched.untilSaleAfter(performance.now()));
   const complete = await cluster.untilComplete();
   if (complete === primary) records.wrong.push(`${primary.name} is the primary still, after "${fault}".`);
   await pause(LOAD_MS);

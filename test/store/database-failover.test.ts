@@ -1,9 +1,10 @@
 /** A failover of the database: the gateway leaves the former primary, even if it still answers. */
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { isOutage } from '../../src/lib/faults.ts';
 import { openClient } from '../../src/store/bounded-client.ts';
 import { type ChangeListener, listenToChanges } from '../../src/store/changes.ts';
@@ -90,23 +91,42 @@ test('after a failover no statement is answered by the former primary, although 
   expect(servers).not.toContain(before[0]?.server);
 });
 
-test('of two servers that are no standbys, the one with the newer timeline is the primary', async () => {
-  const silent = createServer().listen(0, '127.0.0.1');
-  const proxies = await Promise.all([inject('database'), successor.connection].map(startFreezingProxy));
-  try {
-    const ports = [...proxies.map(({ port }) => port), (silent.address() as { port: number }).port];
-    for (const order of [
-      [0, 1],
-      [1, 0],
-      [2, 0, 1],
-    ]) {
-      const hosts = order.map((index) => `127.0.0.1:${ports[index]}`).join();
-      const client = await openClient({ connectionString: `postgres://${inject('database').user}@${hosts}/postgres` });
-      expect((await client.query(BACKEND.text)).rows[0].server).toBe(join(folder, 'postgres'));
-      await client.end();
-    }
-  } finally {
-    await Promise.all(proxies.map((each) => each.close()));
-    silent.close();
+describe('an address of several hosts', () => {
+  let proxies: FreezingProxy[];
+  beforeEach(async () => {
+    proxies = await Promise.all([inject('database'), successor.connection].map(startFreezingProxy));
+  });
+  afterEach(() => Promise.all(proxies.map((each) => each.close())));
+
+  async function serverAt(ports: readonly (number | undefined)[]): Promise<string> {
+    const hosts = ports.map((port) => `127.0.0.1:${port}`).join();
+    const client = await openClient({ connectionString: `postgres://${inject('database').user}@${hosts}/postgres` });
+    return client
+      .query(BACKEND.text)
+      .then(({ rows }) => rows[0].server)
+      .finally(() => client.end());
   }
+
+  test('leads to the server with the newest timeline, whatever their order, and if another one is silent', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const [old, promoted] = proxies.map(({ port }) => port);
+    const { port } = silent.address() as { port: number };
+    for (const ports of [
+      [old, promoted],
+      [promoted, old],
+      [port, old, promoted],
+    ])
+      expect(await serverAt(ports)).toBe(join(folder, 'postgres'));
+    silent.close();
+  });
+
+  test('does not lead back to the former primary when the new one is down', async () => {
+    const ports = proxies.map(({ port }) => port);
+    expect(await serverAt(ports)).toBe(join(folder, 'postgres'));
+    await proxies[1]?.close();
+    await expect(serverAt(ports)).rejects.toThrow();
+    // A process that has not seen the new one takes what there is.
+    expect(await serverAt(ports.toReversed())).not.toBe(join(folder, 'postgres'));
+  });
 });
