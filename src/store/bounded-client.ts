@@ -63,6 +63,11 @@ interface Primary {
 /** The newest timeline that this process has seen at each address. */
 const newestTimelines = new Map<string, number>();
 
+/** Another connection may have found a newer timeline meanwhile. */
+function refuseFormer(cluster: string, { timeline }: Primary): void {
+  if (timeline < (newestTimelines.get(cluster) ?? 0)) throw new StandbyServer();
+}
+
 /**
  * The host that is not a standby. A former primary that hung answers for a moment after it is back, until it is demoted;
  * of several hosts the one with the newest timeline is the primary, and none with an older one than before.
@@ -72,7 +77,7 @@ async function findPrimary(addresses: readonly string[]): Promise<Primary> {
   const found: Primary[] = [];
   const probes = addresses.map(async (address) => {
     const primary = await probe(address);
-    if (primary.timeline < (newestTimelines.get(cluster) ?? 0)) throw new StandbyServer();
+    refuseFormer(cluster, primary);
     found.push(primary);
   });
   await Promise.any(probes).catch(({ errors }: AggregateError) => {
@@ -82,6 +87,7 @@ async function findPrimary(addresses: readonly string[]): Promise<Primary> {
   });
   await Promise.race([Promise.allSettled(probes), pause(LIMITS.primaryChoiceMs, undefined, { ref: false })]);
   const newest = found.reduce((best, each) => (each.timeline > best.timeline ? each : best));
+  refuseFormer(cluster, newest);
   newestTimelines.set(cluster, newest.timeline);
   return newest;
 }
