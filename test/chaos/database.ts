@@ -31,6 +31,19 @@ async function mountDisk(folder: string): Promise<boolean> {
   );
 }
 
+/** Processes of a server that was killed may still use the disk; they end when they notice it. */
+async function unmount(disk: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await execute('umount', [disk]);
+      return;
+    } catch (error) {
+      if (attempt === 50) throw error;
+      await pause(200);
+    }
+  }
+}
+
 /** Writes a file until the disk is full. */
 async function fill(path: string): Promise<void> {
   const file = await fs.open(path, 'w');
@@ -81,7 +94,7 @@ export async function startDatabase(runFolder: string): Promise<Database> {
     async stop() {
       await relay.close();
       await server.stop();
-      if (isMounted) await execute('umount', [disk]);
+      if (isMounted) await unmount(disk);
     },
   };
 }
