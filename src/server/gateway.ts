@@ -269,9 +269,9 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
         forgetConnections(gateway);
         refresh();
       },
-      onFailover() {
-        log.warn('the database server was replaced: all connections to the former one are dropped');
-        database.dropConnections();
+      onFailover(server) {
+        log.warn('the database server was restarted or replaced: connections to the former one are dropped');
+        database.leaveOtherServers(server);
       },
     });
   } catch (error) {

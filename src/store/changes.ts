@@ -5,6 +5,7 @@ import { LIMITS } from '../rules/limits.ts';
 import { BoundedClient } from './bounded-client.ts';
 import { type Connection, connecting } from './database.ts';
 import type { Schema } from './schema.ts';
+import { SERVER } from './session.ts';
 
 const CHANNEL = 'turnpike_changes';
 const RECONNECT_MS = 500;
@@ -24,12 +25,9 @@ export interface ChangeHandlers {
   onChange(change: string): void;
   /** The connection was lost, or restored: changes may have been missed. */
   onGap(): void;
-  /** The connection was restored to another server: other connections may still lead to the former primary. */
-  onFailover(): void;
+  /** The connection was restored to this other server: connections may still lead to the former primary. */
+  onFailover(server: string): void;
 }
-
-/** The same in all sessions of a server until it is restarted. */
-const SERVER = 'select extract(epoch from pg_postmaster_start_time())::text as server';
 
 /** Listens on a dedicated connection. */
 export async function listenToChanges(
@@ -67,17 +65,17 @@ export async function listenToChanges(
     next.on('error', lost);
     next.on('end', lost);
     next.on('notification', (message) => onChange(message.payload ?? ''));
-    let found: string | undefined;
+    let found: string;
     try {
       await next.connect();
       await next.query(`listen ${CHANNEL}`);
-      found = (await next.query<{ server: string }>(SERVER)).rows[0]?.server;
+      found = (await next.query(`select ${SERVER}`)).rows[0].server;
     } catch (error) {
       next.connection.stream.destroy();
       throw error;
     }
     if (closed) return next.end();
-    if (server !== undefined && server !== found) onFailover();
+    if (server !== undefined && server !== found) onFailover(found);
     server = found;
     client = next;
     live = true;

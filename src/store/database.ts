@@ -23,8 +23,8 @@ export interface Database {
   deliveries: PipelinedConnection;
   /** Batched statements that wait for a lock: a pool, so that they do not delay each other. */
   isolated: PipelinedConnection;
-  /** Drops all connections: what is in flight fails, and the next statements connect again. */
-  dropConnections(): void;
+  /** Drops the connections to other servers: what is in flight fails, and the next statements connect again. */
+  leaveOtherServers(server: string): void;
   close(): Promise<void>;
 }
 
@@ -95,15 +95,16 @@ export function openDatabase(
   onFault: (error: Error) => void,
   hotConnections?: number,
 ): Database {
-  const clients = new Set<BoundedClient>();
+  /** The server that each client is connected to. */
+  const servers = new Map<BoundedClient, string>();
   const config = (statementTimeoutMs: number, settings: SessionSettings): SessionConfig => ({
     ...connection,
     types,
     ...connecting,
-    onConnect(client) {
-      clients.add(client as BoundedClient);
-      client.once('end', () => clients.delete(client as BoundedClient));
-      return prepareSession(client, { statement_timeout: statementTimeoutMs, ...settings });
+    async onConnect(client) {
+      const server = await prepareSession(client, { statement_timeout: statementTimeoutMs, ...settings });
+      servers.set(client as BoundedClient, server);
+      client.once('end', () => servers.delete(client as BoundedClient));
     },
     // PostgreSQL cancels a statement after its timeout; if not even that error arrives, the connection is dead.
     query_timeout: statementTimeoutMs + LIMITS.answerGraceMs,
@@ -143,8 +144,8 @@ export function openDatabase(
     deliveries,
     isolated,
     query: queryBuilder(pool),
-    dropConnections() {
-      for (const client of clients) client.connection.stream.destroy();
+    leaveOtherServers(server) {
+      for (const [client, other] of servers) if (other !== server) client.connection.stream.destroy();
     },
     async close() {
       await Promise.all([pool.end(), writes.end(), reads.end(), deliveries.end(), isolated.end()]);

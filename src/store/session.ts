@@ -22,20 +22,24 @@ const COMMON: SessionSettings = {
   client_min_messages: 'warning',
 };
 
+/** Identifies the server: the same in all of its sessions until it is restarted. */
+export const SERVER = 'extract(epoch from pg_postmaster_start_time())::text as server';
+
 /**
  * Applies the settings by a statement, because PgBouncer does not accept them as options of the connection. Refuses a
- * standby: during a failover an address can lead to one, and reads from it would be stale.
+ * standby: during a failover an address can lead to one, and reads from it would be stale. Returns the server.
  */
-export async function prepareSession(client: pg.ClientBase, settings: SessionSettings = {}): Promise<void> {
+export async function prepareSession(client: pg.ClientBase, settings: SessionSettings = {}): Promise<string> {
   const entries = Object.entries({ ...COMMON, ...settings });
   const calls = entries.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`);
   const { rows } = await client.query({
-    text: `select ${calls.join(', ')}, pg_is_in_recovery() as standby`,
+    text: `select ${calls.join(', ')}, pg_is_in_recovery() as standby, ${SERVER}`,
     values: entries.flatMap(([name, value]) => [name, String(value)]),
     // The driver supports this option of a statement, but its types lack it.
     query_timeout: LIMITS.databaseConnectTimeoutMs,
   } as pg.QueryConfig);
   if (rows[0].standby) throw new StandbyServer();
+  return rows[0].server;
 }
 
 const PROBED_CLIENTS = 3;

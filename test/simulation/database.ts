@@ -150,7 +150,7 @@ export async function openSimulatedDatabase(connection: Connection): Promise<Sim
       const pool = { query: execute(owner), connect: async () => acquire(owner), end } as unknown as pg.Pool;
       return {
         ...{ pool, query: queryBuilder(pool), writes: hot, reads: hot, deliveries: hot, isolated: hot },
-        dropConnections: () => undefined,
+        leaveOtherServers: () => undefined,
         close: end,
       };
     },
