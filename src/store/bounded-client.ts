@@ -54,6 +54,15 @@ export async function openClient(config: pg.ClientConfig): Promise<BoundedClient
   return client;
 }
 
+/** Works with a connection of its own, and closes it. */
+export async function withClient<Result>(
+  config: pg.ClientConfig,
+  work: (client: BoundedClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await openClient({ connectionTimeoutMillis: LIMITS.databaseConnectTimeoutMs, ...config });
+  return work(client).finally(() => client.end());
+}
+
 interface Primary {
   host: string;
   port: number;

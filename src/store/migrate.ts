@@ -5,7 +5,7 @@ import { isDeadlock, isLockTimeout } from '../lib/faults.ts';
 import { StartupError } from '../lib/startup-error.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { tryLock } from './advisory-lock.ts';
-import { openClient } from './bounded-client.ts';
+import { withClient } from './bounded-client.ts';
 import type { Connection } from './database.ts';
 import { type Migration, presentDigest, readMigrations, type Statement, statementsOf } from './migration-files.ts';
 
@@ -18,17 +18,8 @@ export interface MigrateOptions {
   files?: readonly Migration[];
 }
 
-async function withClient<Result>(
-  connection: Connection,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const client = await openClient({
-    ...connection,
-    connectionTimeoutMillis: LIMITS.databaseConnectTimeoutMs,
-    application_name: 'turnpike migrate',
-  });
-  return work(client).finally(() => client.end());
-}
+const withMigrator = <Result>(connection: Connection, work: (client: pg.Client) => Promise<Result>): Promise<Result> =>
+  withClient({ ...connection, application_name: 'turnpike migrate' }, work);
 
 export interface AppliedMigration {
   name: string;
@@ -56,7 +47,7 @@ export interface SchemaDifference {
 
 /** Compares the schema with the files of this version; without a database, all are missing. Refuses what it cannot use. */
 export async function compareSchema(connection?: Connection): Promise<SchemaDifference> {
-  const applied = connection ? await withClient(connection, appliedMigrations) : [];
+  const applied = connection ? await withMigrator(connection, appliedMigrations) : [];
   return differenceOf(await readMigrations(), applied);
 }
 
@@ -90,7 +81,7 @@ const TABLE = `
 /** Migrates the database at this address; returns the names of the files that ran. */
 export async function migrateAt(connection: Connection, options: MigrateOptions = {}): Promise<string[]> {
   const { progress = () => undefined, files = await readMigrations() } = options;
-  return withClient(connection, async (client) => {
+  return withMigrator(connection, async (client) => {
     const missing = async () => differenceOf(files, await appliedMigrations(client)).missing;
     // A database that needs nothing is not locked, so that a process can start while a newer version migrates.
     if ((await missing()).length === 0) return [];
@@ -197,7 +188,7 @@ async function withBuildProgress(step: Step, index: string, build: () => Promise
       [rows[0]?.pid],
     );
   const report = async (): Promise<void> => {
-    const { phase, share } = (await withClient(connection, read)).rows[0] ?? {};
+    const { phase, share } = (await withMigrator(connection, read)).rows[0] ?? {};
     if (phase) progress(`${name}: ${index}, ${phase}${share == null ? '' : `, ${share} %`}`);
   };
   const timer = setInterval(() => void report().catch(() => undefined), LIMITS.migrationProgressMs);

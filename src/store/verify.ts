@@ -1,9 +1,8 @@
 /** Checks the invariants of the whole database. */
 import type pg from 'pg';
 import { OPERATION_TYPES } from '../rules/callbacks.ts';
-import { LIMITS } from '../rules/limits.ts';
 import { auditDigest } from './audit.ts';
-import { openClient } from './bounded-client.ts';
+import { withClient } from './bounded-client.ts';
 import { HAS_OUTCOME } from './cards.ts';
 import type { Connection } from './database.ts';
 import { FAILED_STATES } from './payment-write.ts';
@@ -223,11 +222,5 @@ async function differentTotals(client: Pick<pg.ClientBase, 'query'>): Promise<st
 const others = (count: string): string => (count === '1' ? '' : ` and ${BigInt(count) - 1n} more`);
 
 /** Verifies the database at this address. */
-export async function verifyAt(connection: Connection): Promise<Verification> {
-  const client = await openClient({
-    ...connection,
-    connectionTimeoutMillis: LIMITS.databaseConnectTimeoutMs,
-    application_name: 'turnpike verify',
-  });
-  return verify(client).finally(() => client.end());
-}
+export const verifyAt = (connection: Connection): Promise<Verification> =>
+  withClient({ ...connection, application_name: 'turnpike verify' }, verify);
