@@ -7,11 +7,12 @@ const UNIT = [
   'test/{lib,pages,rules,support}/**/*.test.ts',
   'test/{docs,layers}.test.ts',
   'test/server/config.test.ts',
-  'test/store/migration-rules.test.ts',
-  'test/core/{due-rows,security-code-cache,return,personal-data}.test.ts',
+  'test/store/database/migration-rules.test.ts',
+  'test/core/{due/rows,cards/security-code-cache,payments/return,erasure/personal-data}.test.ts',
   'test/core/callbacks/*.test.ts',
   'test/wire/body-reader.test.ts',
   'test/client/{generated,vectors,transport,servers}.test.ts',
+  'test/plugins/**/package.test.ts',
 ];
 const LONG = ['test/**/*.long.test.ts'];
 

@@ -1,5 +1,5 @@
 /** Measures Checkout: sessions, payment pages, and the time of a card submission without the provider call. */
-import { wireHash } from '../src/lib/hash.ts';
+import { wireHash } from '../src/lib/crypto/hash.ts';
 import { type Measured, type Merchant, measure, newOrder, progress, type Row, rows, type Server } from './harness.ts';
 import { request } from './load.ts';
 

@@ -1,14 +1,16 @@
 /** Fills a database with accounts and payments as a gateway leaves them, by set-based SQL, for benchmarks of a large database. */
 import pg from 'pg';
-import type { Connection } from '../src/store/database.ts';
-import { SUMS } from '../src/store/rollup-tables.ts';
-import { ADD_NEW } from '../src/store/rollups.ts';
+import { type Connection, openDatabase } from '../src/store/database/database.ts';
+import { PROJECTIONS } from '../src/store/projections/all.ts';
+import { createProjectionStore } from '../src/store/projections/projections.ts';
 
 export interface Size {
   payments: number;
   accounts: number;
   /** Over how many days, up to now, the payments are distributed. */
   days: number;
+  /** Whether the accounts have had a price plan all the time. */
+  isPriced?: boolean;
 }
 
 const PORTION = 50_000;
@@ -21,6 +23,33 @@ const ACCOUNTS = `
   select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'Shop ' || n, 'sandbox', 'test_c' || n,
     'test_m' || n, '', '', '{"callback_url": "https://shop.example/callbacks"}', now() - $2 * interval '1 day'
   from generate_series(0, $1::int - 1) n`;
+
+/** The price plan of the accounts. */
+export const PLAN_ID = '00000000-0000-7000-8000-00000000feed';
+
+const PRICES = `
+  with plan as (
+    insert into price_plans (plan_id, name, side, created_at)
+    values ('${PLAN_ID}', 'Bench', 'sell', now() - $1 * interval '1 day')
+  ), version as (
+    insert into price_plan_versions (plan_id, version, valid_from, refund_policy, tax_percent, lines, created_at)
+    values ('${PLAN_ID}', 1, now() - $1 * interval '1 day', 'proportional', '19',
+      '[{"event": "sale", "brands": [], "networks": [], "currencies": [], "connectors": [], "percent": "1.4"}]', now())
+  )
+  insert into account_price_plans (mid, assigned_at, plan_id)
+  select mid, now() - $1 * interval '1 day', '${PLAN_ID}' from accounts`;
+
+/** A partition of the ledger for each month, as a gateway that has run all the time has them. */
+const PARTITIONS = `
+  select format('create table ledger_entries_%s partition of ledger_entries for values from (%s) to (%L)',
+    to_char(month, 'YYYYMMDD'), case when month = first then 'minvalue' else quote_literal(lag(until) over (order by month)) end,
+    until) as text
+  from (
+    select month, min(month) over () as first,
+      lpad(to_hex((extract(epoch from (month + interval '1 month') at time zone 'UTC') * 1000)::bigint), 12, '0') || repeat('0', 20) as until
+    from generate_series(date_trunc('month', now() at time zone 'UTC' - $1 * interval '1 day'),
+      date_trunc('month', now() at time zone 'UTC') + interval '1 month', interval '1 month') month
+  ) months order by month`;
 
 /**
  * A portion of payments with everything that belongs to them. Parameters: its first and last number, the number of all
@@ -151,6 +180,9 @@ export async function generate(connection: Connection, size: Size, progress: (te
   await client.query(`set maintenance_work_mem = '1GB'`);
   await client.query('select setseed(0.5)');
   await client.query(ACCOUNTS, [size.accounts, size.days]);
+  if (size.isPriced) await client.query(PRICES, [size.days + 1]);
+  const { rows: partitions } = await client.query<{ text: string }>(PARTITIONS, [size.days]);
+  await client.query(['drop table ledger_entries_before', ...partitions.map(({ text }) => text)].join('; '));
   const { rows: indexes } = await client.query<IndexStatements>(INDEXES);
   for (const { remove } of indexes) await client.query(remove);
   for (let first = 1; first <= size.payments; first += PORTION) {
@@ -164,25 +196,24 @@ export async function generate(connection: Connection, size: Size, progress: (te
   }
   progress(`vacuum, ${seconds()}`);
   await client.query('vacuum analyze');
-  await addSums(client, (rows) => progress(`sums of ${rows.toLocaleString('en')} history rows, ${seconds()}`));
+  await foldAll(connection, (text) => progress(`${text}, ${seconds()}`));
+  await client.query('vacuum analyze');
   await client.end();
   progress(`done, ${seconds()}`);
 }
 
-const SUM_PORTION = 1_000_000;
-
-/** Adds all rows to the sums of reports in large portions; the work loop adds small ones, which takes longer. */
-async function addSums(client: pg.Client, progress: (rows: number) => void): Promise<void> {
-  const { rows } = await client.query<{ history: string; attempts: string }>(
-    'select max(number) as history, (select max(number) from callback_attempts) as attempts from history',
-  );
-  const [history, attempts] = [Number(rows[0]?.history), Number(rows[0]?.attempts)];
-  for (let done = 0; done < history; done += SUM_PORTION) {
-    const next = done + SUM_PORTION;
-    const limits = [done, Math.min(next, history), Math.min(done, attempts), Math.min(next, attempts)];
-    await client.query(ADD_NEW, limits);
-    progress(limits[1] as number);
+/** Folds all rows into the projections in large portions; the work loop folds small ones, which takes longer. */
+async function foldAll(connection: Connection, progress: (text: string) => void): Promise<void> {
+  const database = openDatabase(connection, () => undefined);
+  const store = createProjectionStore(database);
+  for (const projection of PROJECTIONS) {
+    const inLargePortions = { ...projection, portion: { rows: 40_000, payments: 10_000 } };
+    for (let hasMore = true; hasMore; ) {
+      const settled = await store.settled();
+      hasMore = !settled || (await store.fold(inLargePortions, settled)).hasMore;
+      const [status] = await store.statuses([projection]);
+      progress(`projection ${projection.name}: ${status?.rowsBehind.toLocaleString('en')} rows left`);
+    }
   }
-  const tables = Object.values(SUMS).flatMap(({ sums, totals }) => [sums, ...totals].map(({ table }) => table));
-  await client.query(`vacuum analyze ${tables.join(', ')}`);
+  await database.close();
 }

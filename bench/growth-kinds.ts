@@ -1,11 +1,11 @@
 /** The requests and the work whose cost must not grow with the database. */
 import { createDueEndpoints, type DueEndpoints } from '../src/core/callbacks/due-endpoints.ts';
-import { drainDueWork, processEverythingDue, startDueWork } from '../src/core/due.ts';
-import { createDueRows, type DueRows } from '../src/core/due-rows.ts';
-import { rollUp } from '../src/core/reports.ts';
-import { wireHash } from '../src/lib/hash.ts';
-import { newSecret } from '../src/lib/id.ts';
-import type { PaymentWithDetails } from '../src/store/payments.ts';
+import { drainDueWork, processEverythingDue, startDueWork } from '../src/core/due/due.ts';
+import { createDueRows, type DueRows } from '../src/core/due/rows.ts';
+import { foldProjections } from '../src/core/projections/projections.ts';
+import { wireHash } from '../src/lib/crypto/hash.ts';
+import { newSecret } from '../src/lib/crypto/id.ts';
+import type { PaymentWithDetails } from '../src/store/payments/payments.ts';
 import type { ActiveMerchant, Site } from './growth-site.ts';
 import { saleForm } from './harness.ts';
 import { type LoadResult, load, request } from './load.ts';
@@ -280,11 +280,11 @@ export const KINDS: readonly Kind[] = [
     name: 'sums of reports, per sale',
     count: 1000,
     prepare: async (site, count) => {
-      await rollUp(site.gateway);
+      await foldProjections(site.gateway);
       site.sales.push(...(await sell(site, count, 16)).made);
     },
     async run(site, count) {
-      return { ...(await repeat(1, () => rollUp(site.gateway))), answered: count };
+      return { ...(await repeat(1, () => foldProjections(site.gateway))), answered: count };
     },
   },
 ];

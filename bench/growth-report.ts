@@ -1,6 +1,7 @@
 /** Writes the result of the growth benchmark into docs/performance.md and docs/growth.svg, and as a table. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { utcDay } from '../src/lib/time/day.ts';
 import type { Cost, Growth } from './growth.ts';
 import { growthChart, MEASURES, ratioOf, sizeText, TOLERANCE } from './growth-chart.ts';
 
@@ -55,7 +56,7 @@ export async function writeGrowth(growth: Growth, command: string, date = new Da
   const sizes = growth.sizes.map(sizeText).join(', ');
   const block = `${START}
 
-\`${command}\`, ${date.toISOString().slice(0, 10)}; the figures of ${sizes} payments:
+\`${command}\`, ${utcDay(date.getTime())}; the figures of ${sizes} payments:
 
 ![Cost by size of the database, relative to an empty one](growth.svg)
 

@@ -13,7 +13,7 @@ import {
   type StatementBuffers,
   statementBuffers,
 } from './growth-site.ts';
-import { progress } from './harness.ts';
+import { median, progress } from './harness.ts';
 
 const FOLDER = process.env.BENCH_FOLDER ?? join(tmpdir(), 'turnpike-bench-growth');
 const SIZES = (process.env.BENCH_SIZES ?? '0,1000000,10000000').split(',').map(Number);
@@ -37,8 +37,6 @@ export interface Growth {
   sizes: number[];
   rows: { name: string; costs: Cost[] }[];
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
 const sizeOf = (payments: number): Size => ({ payments, accounts: payments === 0 ? ACTIVE : ACCOUNTS, days: DAYS });
 

@@ -5,11 +5,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
-import { wireHash } from '../src/lib/hash.ts';
-import { newSecret } from '../src/lib/id.ts';
-import { newMasterKey } from '../src/lib/seal.ts';
-import { startEmbedded } from '../src/store/embedded.ts';
-import { migrateAt } from '../src/store/migrate.ts';
+import { wireHash } from '../src/lib/crypto/hash.ts';
+import { newSecret } from '../src/lib/crypto/id.ts';
+import { newMasterKey } from '../src/lib/crypto/seal.ts';
+import { migrateAt } from '../src/store/database/migrate.ts';
+import { startEmbedded } from '../src/store/embedded/embedded.ts';
 import { type LoadResult, load, request } from './load.ts';
 import type { ServerMessage, ServerOrder, Usage } from './server.ts';
 
@@ -64,7 +64,7 @@ async function startSimulatorProcess() {
 }
 export const simulator = await startSimulatorProcess();
 
-const masterKey = newMasterKey();
+export const masterKey = newMasterKey();
 export const adminToken = newSecret(24);
 
 export interface Server {
@@ -109,6 +109,8 @@ export async function startServer(
     child,
     usage: () => call({ request: 'usage' }),
     async stop() {
+      // Ctrl-C in a terminal has ended it already.
+      if (!child.connected) return;
       child.disconnect();
       await once(child, 'exit');
     },
@@ -204,6 +206,12 @@ export async function measure(
   return row;
 }
 
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] as number;
+
+export const percentile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] as number;
+
 export interface Measured {
   server: Server;
   merchant: Merchant;
@@ -214,9 +222,15 @@ export async function startGateway(kind: 'gateway' | 'single' | 'brands'): Promi
   return { server, merchant: await newMerchant(server.url as URL) };
 }
 
-/** Stops everything that the harness has started. */
+const steps: (() => unknown)[] = [];
+
+/** Adds a step to `clearUp`; the last one added runs first. */
+export const onClearUp = (step: () => unknown): void => void steps.push(step);
+
+/** Stops everything that the benchmarks have started. */
 export async function clearUp(): Promise<void> {
-  simulator.child.disconnect();
+  for (const step of steps.splice(0).toReversed()) await step();
+  if (simulator.child.connected) simulator.child.disconnect();
   await wal.end();
   await database.stop();
   await rm(folder, { recursive: true });

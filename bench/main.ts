@@ -1,11 +1,12 @@
 /** `npm run bench`: the throughput of the gateway, and ratios within one run; arguments select sections by name. */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { wireHash } from '../src/lib/hash.ts';
-import { newSecret } from '../src/lib/id.ts';
+import { wireHash } from '../src/lib/crypto/hash.ts';
+import { newSecret } from '../src/lib/crypto/id.ts';
 import { measureCallbacks } from './callbacks.ts';
+import { measureCardSales } from './card-sales.ts';
 import { measureCheckout } from './checkout.ts';
-import { compareCheckouts } from './compare.ts';
+import { compareWith } from './compare.ts';
 import {
   CONNECTIONS,
   clearUp,
@@ -13,6 +14,7 @@ import {
   type Merchant,
   makeRequests,
   measure,
+  median,
   newMerchant,
   newOrder,
   progress,
@@ -26,10 +28,16 @@ import {
   WARM_UP_SECONDS,
   wal,
 } from './harness.ts';
+import { measureInvoices } from './invoices.ts';
+import { measureLedger } from './ledger.ts';
+import { measureLinks } from './links.ts';
 import { load } from './load.ts';
 import { measurePgbench } from './pgbench.ts';
 import { measureProcesses } from './processes.ts';
+import { measureRisk } from './risk.ts';
 import { measureRoutes } from './routes.ts';
+import { measureSettlements } from './settlements.ts';
+import { printTable } from './table.ts';
 import { measureWalletSales } from './wallet-sales.ts';
 import { measureWallets } from './wallets.ts';
 
@@ -236,7 +244,7 @@ async function sale(): Promise<Goal[]> {
   const unbatched = await measureSale('(c) SALE, one transaction per request', single);
   await single.server.stop();
   const batched = await measureSale('(d) SALE', gateway);
-  const yardstick = await measurePgbench();
+  const yardsticks = await measurePgbench();
   const status = await measureStatus(gateway.server, gateway.merchant);
   await gateway.server.stop();
   const emptyAgain = await measureEmptyHandler('(a) again', answer);
@@ -244,12 +252,27 @@ async function sale(): Promise<Goal[]> {
   const memory = batched.memory as { before: number; after: number };
   return [
     ['SALE to empty handler, d / a', batched.perSecond / a, 0.5],
-    ...(yardstick ? [['SALE to pgbench, d / y', batched.perSecond / yardstick.perSecond, 1] satisfies Goal] : []),
+    ...yardsticks.map(([name, { perSecond }]): Goal => [`SALE to ${name}`, batched.perSecond / perSecond, 1]),
     ['SALE to one transaction per request, d / c', batched.perSecond / unbatched.perSecond, 2.5],
     ['status reads to empty handler, e / a', status.perSecond / a, 0.7],
     ['SALE on one connection, d1 / c1', oneConnection, 1],
     ['350 MB to the memory of the gateway', 350e6 / memory.after, 1],
   ];
+}
+
+/** Measures sales and the yardsticks in turns, because other programs on the machine slow down both. */
+async function yardsticks(): Promise<Goal[]> {
+  const gateway = await startGateway('gateway');
+  const ratios = new Map<string, number[]>();
+  for (let round = 1; round <= YARDSTICK_ROUNDS; round++) {
+    const options = { warmUp: round === 1 ? WARM_UP_SECONDS : 1 };
+    const sales = await measure(`(d) SALE, round ${round}`, gateway.server, () => saleForm(gateway.merchant), options);
+    for (const [name, { perSecond }] of await measurePgbench()) {
+      ratios.set(name, [...(ratios.get(name) ?? []), sales.perSecond / perSecond]);
+    }
+  }
+  await gateway.server.stop();
+  return [...ratios].map(([name, values]) => [`SALE to ${name}`, median(values), 1]);
 }
 
 async function operations(): Promise<Goal[]> {
@@ -331,6 +354,8 @@ async function growth(): Promise<Goal[]> {
   ];
 }
 
+const YARDSTICK_ROUNDS = 3;
+
 const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   sale,
   operations,
@@ -340,30 +365,66 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
   checkout,
   panel,
   growth,
+  yardsticks,
   wallets: async () => {
     await measureWallets();
     return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
   },
+  cards: async () => [['1.3 × the CPU time of a sale to that of a card sale', 1.3 / (await measureCardSales()), 1]],
   routes: async () => [['sales with routes to sales without, per CPU second', await measureRoutes(), 0.98]],
+  risk: async () => {
+    const { cpu, p99Ms } = await measureRisk();
+    return [
+      ['1.1 × the CPU time of a sale without risk rules to that with 500', 1.1 / cpu, 1],
+      ['2 ms to what risk rules add to the p99', p99Ms <= 0 ? 1 : 2 / p99Ms, 1],
+    ];
+  },
+  ledger: async () => {
+    const { balance, trialBalance, lag, cost } = await measureLedger();
+    return [
+      ['10 ms to the balance of the largest account', 10 / balance, 1],
+      ['1 s to the slowest trial balance at a moment', 1000 / trialBalance, 1],
+      ['10 s to the p99 of the lag of the ledger', 10 / lag, 1],
+      ['1.03 × the CPU time of a sale to that while the ledger is folded', 1.03 / cost, 1],
+    ];
+  },
+  settlements: async () => {
+    const { seconds, together } = await measureSettlements();
+    return [
+      ['120 s to the cuts of 5,000 accounts in three currencies', 120 / seconds, 1],
+      ['a cut alone to a cut together with others, in seconds', together, 3],
+    ];
+  },
+  links: async () => [['opens of one link per second and two cores to 10,000', (await measureLinks()) / 10_000, 1]],
+  invoices: async () => [['one hour to the time of 100,000 reminders', await measureInvoices(), 1]],
   processes: async () => [['sales per CPU second of four processes to one', await measureProcesses(), 0.8]],
-  compare: async () =>
-    (await compareCheckouts()).map(([kind, ratio]) => [
-      `CPU time of ${kind}, the other checkout to this one`,
-      ratio,
-      1,
-    ]),
 };
 
-/** Sections that run only when they are named: they take long, or need another checkout. */
-const ON_REQUEST = ['panel', 'growth', 'processes', 'compare'];
+/** Sections that run only when they are named, because they take long. */
+const ON_REQUEST = ['panel', 'growth', 'ledger', 'processes', 'risk', 'settlements', 'yardsticks', 'links', 'invoices'];
 
-const chosen =
-  process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SECTIONS).filter((name) => !ON_REQUEST.includes(name));
-const unknown = chosen.filter((name) => !Object.hasOwn(SECTIONS, name));
-if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(', ')}.`);
-const goals: Goal[] = [];
-for (const name of chosen) goals.push(...((await SECTIONS[name]?.()) ?? []));
-await clearUp();
+/** The goals of the sections that the arguments name, or of all that need no name. */
+async function runSections(names: string[]): Promise<Goal[]> {
+  const chosen = names.length > 0 ? names : Object.keys(SECTIONS).filter((name) => !ON_REQUEST.includes(name));
+  const unknown = chosen.filter((name) => !Object.hasOwn(SECTIONS, name));
+  if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(', ')}.`);
+  const goals: Goal[] = [];
+  for (const name of chosen) goals.push(...((await SECTIONS[name]?.()) ?? []));
+  return goals;
+}
+
+/** `compare <commit>` is the only section with an argument, so it runs alone. */
+async function compare([commit, ...rest]: string[]): Promise<Goal[]> {
+  if (commit === undefined || rest.length > 0) throw new Error('Name one commit: npm run bench -- compare <commit>');
+  return (await compareWith(commit)).map(([name, ratio]) => [`${name}, times better`, ratio, 1]);
+}
+
+// The servers of PostgreSQL outlive this process, unless they are stopped.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void clearUp().finally(() => process.exit(1)));
+}
+const [first, ...others] = process.argv.slice(2);
+const goals = await (first === 'compare' ? compare(others) : runSections(process.argv.slice(2))).finally(clearUp);
 
 const mb = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 const cells = (row: Row): string[] => [
@@ -376,20 +437,12 @@ const cells = (row: Row): string[] => [
   row.walBytes === undefined ? '' : Math.round(row.walBytes).toLocaleString('en'),
 ];
 
-function printTable(head: string[], body: string[][]): void {
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...body.map((line) => (line[column] ?? '').length)),
-  );
-  const line = (texts: string[]): string =>
-    `| ${texts.map((text, column) => (column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `|${widths.map((width, column) => (column === 0 ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
-  console.log([line(head), rule, ...body.map(line)].join('\n'));
-}
-
 console.log(
   `\n${CONNECTIONS} connections, durable commits, ${availableParallelism()} cores shared by load, gateway and PostgreSQL\n`,
 );
-printTable(['', 'per second', 'p50 ms', 'p99 ms', 'per CPU s', 'memory', 'WAL bytes'], rows.map(cells));
+if (rows.length > 0) {
+  printTable(['', 'per second', 'p50 ms', 'p99 ms', 'per CPU s', 'memory', 'WAL bytes'], rows.map(cells));
+}
 console.log('');
 printTable(
   ['Ratio', 'measured', 'target', ''],

@@ -3,11 +3,12 @@ import { readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { rollUp } from '../src/core/reports.ts';
-import { createLog } from '../src/lib/log.ts';
+import { foldProjections } from '../src/core/projections/projections.ts';
+import { createLog } from '../src/lib/text/log.ts';
+import { utcDay } from '../src/lib/time/day.ts';
 import { openGateway } from '../src/server/gateway.ts';
 import { accountId, type Size } from './generate.ts';
-import { adminToken, progress, startServer } from './harness.ts';
+import { adminToken, percentile, progress, startServer } from './harness.ts';
 import { clusterIn, prepareDatabase, signIn } from './prepared.ts';
 
 const SIZE: Size = {
@@ -37,7 +38,7 @@ async function samples(client: pg.Client): Promise<Sample[]> {
   return rows.map(({ orderId, ...row }) => ({ ...row, n: Number(orderId.slice(6)) }));
 }
 
-const day = (daysAgo: number): string => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+const day = (daysAgo: number): string => utcDay(Date.now() - daysAgo * 86_400_000);
 const randomAccount = (): string => accountId(Math.floor(Math.random() ** 3 * SIZE.accounts));
 
 type Page = [name: string, path: (sample: Sample) => string];
@@ -107,16 +108,13 @@ export interface PanelResult {
   csvRowsPerSecond: number;
 }
 
-const percentile = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
-
 export async function measurePanel(): Promise<PanelResult> {
   const { database, masterKey } = await prepareDatabase(FOLDER, SIZE, { session_preload_libraries: 'auto_explain' });
   const { connection } = database;
   const log = createLog('silent', { write: () => undefined });
   const { gateway, close } = await openGateway({ connection, environment: 'sandbox', masterKey, log });
   // An existing database may be older than some of the sums.
-  await rollUp(gateway);
+  await foldProjections(gateway);
   const cookie = await signIn(gateway);
   await close();
   const client = new pg.Client(connection);

@@ -2,12 +2,12 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gateway } from '../src/core/context.ts';
+import { auditEntry, commandCaller } from '../src/core/operators/principal.ts';
 import { startSession } from '../src/core/operators/sessions.ts';
-import { auditEntry, commandCaller } from '../src/core/principal.ts';
-import { newId } from '../src/lib/id.ts';
-import { newMasterKey } from '../src/lib/seal.ts';
-import { type EmbeddedDatabase, startEmbedded } from '../src/store/embedded.ts';
-import { migrateAt } from '../src/store/migrate.ts';
+import { newId } from '../src/lib/crypto/id.ts';
+import { newMasterKey } from '../src/lib/crypto/seal.ts';
+import { migrateAt } from '../src/store/database/migrate.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../src/store/embedded/embedded.ts';
 import { generate, type Size } from './generate.ts';
 import { progress } from './harness.ts';
 
@@ -67,6 +67,7 @@ export async function signIn(gateway: Gateway): Promise<string> {
       email: `${operatorId}@example.com`,
       role: 'owner',
       mids: null,
+      refundLimit: null,
       state: 'active',
       createdAt: Date.now(),
       lastSignedInAt: null,

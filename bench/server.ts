@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import type { ProviderAccess } from '../src/connectors/index.ts';
-import { createLog, standardOutput } from '../src/lib/log.ts';
+import { createLog, standardOutput } from '../src/lib/text/log.ts';
 import { createApp } from '../src/server/app.ts';
 import { openGateway } from '../src/server/gateway.ts';
 import { startWorkLoop } from '../src/work/loop.ts';
@@ -13,10 +13,10 @@ import { driveSql } from './sql.ts';
 export interface ServerOrder {
   /**
    * `empty` is Fastify with an empty handler, `single` is the gateway with batches of one, `sql` has no HTTP,
-   * `brands` is the gateway with a provider, which offers all brands, `requests` is the gateway without the work loop,
-   * and `receiver` accepts callbacks.
+   * `brands` is the gateway with a provider, which offers all brands, `cards` is the same with a provider that answers in
+   * the process, `requests` is the gateway without the work loop, and `receiver` accepts callbacks.
    */
-  kind: 'empty' | 'gateway' | 'single' | 'sql' | 'brands' | 'requests' | 'receiver';
+  kind: 'empty' | 'gateway' | 'single' | 'sql' | 'brands' | 'cards' | 'requests' | 'receiver';
   connection: { host: string; port: number; user: string; database: string };
   masterKey: string;
   adminToken: string;
@@ -82,7 +82,7 @@ async function start(order: ServerOrder): Promise<void> {
     environment: 'sandbox',
     masterKey,
     log: createLog('info', standardOutput()),
-    provider: kind === 'brands' ? provider : undefined,
+    provider: kind === 'brands' || kind === 'cards' ? provider : undefined,
     walletRoots,
     ...(kind === 'single' ? { batchLimits: { items: 1, inFlight: 32 }, hotConnections: 32 } : {}),
   });
@@ -97,6 +97,10 @@ async function start(order: ServerOrder): Promise<void> {
   if (gateway.threeDs) gateway.threeDs.authenticate = timed(gateway.threeDs.authenticate);
   const { upstream } = gateway.connectors;
   if (upstream) upstream.submit = timed(upstream.submit);
+  if (kind === 'cards') {
+    if (upstream) upstream.submit = async () => ({ kind: 'settled' });
+    if (gateway.threeDs) gateway.threeDs.authenticate = async () => ({ kind: 'notEnrolled' });
+  }
   if (kind !== 'requests') startWorkLoop(gateway);
   const app = createApp(gateway, {
     isTrustedProxy: () => false,

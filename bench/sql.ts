@@ -1,9 +1,9 @@
 /** Measures the two writes of a sale at the maximum rate of the store, without HTTP and without request checks. */
-import { createAccount } from '../src/core/accounts.ts';
+import { createAccount } from '../src/core/accounts/accounts.ts';
 import type { Gateway } from '../src/core/context.ts';
+import { commandCaller } from '../src/core/operators/principal.ts';
 import { composePayment } from '../src/core/payments/open.ts';
-import { commandCaller } from '../src/core/principal.ts';
-import { newId } from '../src/lib/id.ts';
+import { newId } from '../src/lib/crypto/id.ts';
 
 export async function driveSql(gateway: Gateway, seconds: number, concurrency: number): Promise<number> {
   const { payments, clock } = gateway;

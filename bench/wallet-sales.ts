@@ -3,8 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { wireHash } from '../src/lib/hash.ts';
-import { Secret } from '../src/lib/secret.ts';
+import { wireHash } from '../src/lib/crypto/hash.ts';
+import { Secret } from '../src/lib/crypto/secret.ts';
 import { newWalletAAuthority, sealWalletA } from '../src/lib/wallets/seal-a.ts';
 import { newWalletBAuthority, publishedKeys, sealWalletB } from '../src/lib/wallets/seal-b.ts';
 import {

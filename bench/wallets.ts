@@ -1,6 +1,6 @@
 /** Measures how many wallet tokens one process opens, for each wallet and version. */
 import { generateKeyPairSync } from 'node:crypto';
-import { Secret } from '../src/lib/secret.ts';
+import { Secret } from '../src/lib/crypto/secret.ts';
 import { readCertificate } from '../src/lib/wallets/keys.ts';
 import { rootKeysIn } from '../src/lib/wallets/roots.ts';
 import { newWalletAAuthority, sealWalletA } from '../src/lib/wallets/seal-a.ts';

@@ -5,11 +5,13 @@ import { BRANDS } from '../src/rules/brands.ts';
 import { CALLBACK_ACTIONS, CALLBACK_EVENTS, CALLBACK_HASH_FIELDS } from '../src/rules/callbacks.ts';
 import { ERRORS, type ErrorName } from '../src/rules/errors.ts';
 import type { Field } from '../src/rules/fields.ts';
+import { REVERSED_REQUESTS, REVERSED_TEXTS } from '../src/rules/hash-recipes.ts';
 import { LIMITS } from '../src/rules/limits.ts';
 import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../src/rules/operations.ts';
 import { checkoutStatus, STATE_NAMES } from '../src/rules/states.ts';
 import { CHECKOUT_SCHEMAS } from '../src/wire/openapi/checkout.ts';
 import { expectsOf, isRequired, needOf } from '../src/wire/openapi/descriptions.ts';
+import { LINK_SCHEMAS } from '../src/wire/openapi/links.ts';
 import { POST_SCHEMAS } from '../src/wire/openapi/post.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -39,6 +41,25 @@ const ERROR_CLASSES: Readonly<Record<Exclude<ErrorName, `noSuch${string}`>, stri
   expiredCardToken: 'State',
   lastOwner: null,
   connectionInUse: null,
+  riskListInUse: null,
+  reviewEnded: null,
+  notPayable: null,
+  invoiceNotOpen: null,
+  notMailed: null,
+  nothingHeld: null,
+  ownAdjustment: null,
+  adjustmentDecided: null,
+  settlementDecided: null,
+  settlementNotNewest: null,
+  settlementVoid: null,
+  feeInvoiceNotPossible: null,
+  feeInvoiceCorrected: null,
+  ownBankAccount: null,
+  ownPayout: null,
+  payoutDecided: null,
+  payoutNotApproved: null,
+  payoutNotPossible: null,
+  transferRecorded: null,
   duplicateOperation: 'Duplicate',
   refundNotAllowed: 'State',
   refundOnlyInPortal: 'State',
@@ -159,7 +180,9 @@ function schemaType(schema: Schema, indent = ''): string {
 }
 
 const RESPONSES: Readonly<Record<string, Schema>> = Object.fromEntries(
-  Object.entries({ ...POST_SCHEMAS, ...CHECKOUT_SCHEMAS }).filter(([name]) => /^Checkout[A-Z]|Answer$/.test(name)),
+  Object.entries({ ...POST_SCHEMAS, ...CHECKOUT_SCHEMAS, ...LINK_SCHEMAS }).filter(([name]) =>
+    /^Checkout[A-Z]|^Link$|Answer$/.test(name),
+  ),
 );
 
 const CALLBACK_STATUSES = [...new Set(Object.values(CALLBACK_EVENTS).map(({ status }) => status))];
@@ -223,6 +246,12 @@ export const CHECKOUT_OPERATIONS = {
 ${operationTable(CHECKOUT_OPERATIONS)}
 } as const satisfies Record<string, Operation>;
 
+/** The texts of the recipe \`reversed_md5\`: values that are joined, and whether the result is reversed. */
+export const REVERSED_TEXTS: Readonly<Record<string, readonly { of: readonly string[]; isReversed: boolean }[]>> = ${JSON.stringify(REVERSED_TEXTS)};
+
+/** The text of each request, for card payments and for others. */
+export const REVERSED_REQUESTS: Readonly<Record<string, { card?: string; apm?: string }>> = ${JSON.stringify(REVERSED_REQUESTS)};
+
 /** The errors of the gateway; the code and the message together identify one. */
 export const ERRORS = [
 ${errors.join('\n')}
@@ -262,6 +291,20 @@ function phpTables(): string {
     table('CHECKOUT', CHECKOUT_OPERATIONS),
     '    private const ERRORS = [',
     ...MERCHANT_ERRORS.map((name) => `        '${ERRORS[name].code} ${ERRORS[name].message}' => '${name}',`),
+    '    ];',
+    '    private const REVERSED_TEXTS = [',
+    ...Object.entries(REVERSED_TEXTS).map(
+      ([name, parts]) =>
+        `        '${name}' => [${parts.map(({ of, isReversed }) => `[${list(of)}, ${isReversed}]`).join(', ')}],`,
+    ),
+    '    ];',
+    '    private const REVERSED_REQUESTS = [',
+    ...Object.entries(REVERSED_REQUESTS).map(
+      ([action, texts]) =>
+        `        '${action}' => [${Object.entries(texts)
+          .map(([kind, text]) => `'${kind}' => '${text}'`)
+          .join(', ')}],`,
+    ),
     '    ];',
     '    private const CALLBACK_HASH_FIELDS = [',
     ...Object.entries(CALLBACK_HASH_FIELDS).map(([protocol, names]) => `        '${protocol}' => ${list(names)},`),

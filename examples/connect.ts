@@ -14,10 +14,17 @@ interface Account {
   callback_secret: string;
 }
 
+interface Options {
+  /** Settings of the account that is created. */
+  settings?: object;
+  /** Prints the command that advances the clock of the sandbox. */
+  hasClock?: boolean;
+}
+
 /** The keys of an account are in `TURNPIKE_CLIENT_KEY`, `TURNPIKE_MERCHANT_KEY`, `TURNPIKE_PASSWORD` and so on. */
-export async function connect(name: string): Promise<Turnpike> {
+export async function connect(name: string, options: Options = {}): Promise<Turnpike> {
   const { TURNPIKE_URL } = process.env;
-  const [url, account] = TURNPIKE_URL ? [TURNPIKE_URL, accountOfEnvironment()] : await startSandbox(name);
+  const [url, account] = TURNPIKE_URL ? [TURNPIKE_URL, accountOfEnvironment()] : await startSandbox(name, options);
   return new Turnpike({
     url,
     clientKey: account.client_key,
@@ -42,11 +49,11 @@ function accountOfEnvironment(): Account {
 }
 
 /** Starts a gateway with its data in `data/`, and creates an account whose callbacks come to this example. */
-async function startSandbox(name: string): Promise<[url: string, account: Account]> {
+async function startSandbox(name: string, { settings, hasClock }: Options): Promise<[url: string, account: Account]> {
   console.log('Starting a sandbox …');
   const token = randomBytes(24).toString('hex');
   const folder = `data/example-${name.toLowerCase().replaceAll(' ', '-')}`;
-  const gateway = spawn(process.execPath, ['src/cli/main.ts'], {
+  const gateway = spawn(process.execPath, ['src/cli/main.ts', 'serve'], {
     cwd: ROOT,
     env: { ...process.env, PORT: '0', DATA_DIR: process.env.DATA_DIR ?? folder, TURNPIKE_ADMIN_TOKEN: token },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -66,12 +73,14 @@ async function startSandbox(name: string): Promise<[url: string, account: Accoun
   const response = await fetch(`${url}/admin/api/accounts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name, callback_url: `http://127.0.0.1:${PORT}/callback` }),
+    body: JSON.stringify({ ...settings, name, callback_url: `http://127.0.0.1:${PORT}/callback` }),
   });
   console.log(`Payers' banks are simulated at ${shown(/^ {2}Simulator +(\S+)/m)}`);
-  console.log(
-    `A month later: curl ${url}/admin/api/clock -H 'Authorization: Bearer ${token}' ` +
-      `-H 'Content-Type: application/json' -d '{"advance_seconds": 2678400}'`,
-  );
+  if (hasClock) {
+    console.log(
+      `A month later: curl ${url}/admin/api/clock -H 'Authorization: Bearer ${token}' ` +
+        `-H 'Content-Type: application/json' -d '{"advance_seconds": 2678400}'`,
+    );
+  }
   return [url, (await response.json()) as Account];
 }

@@ -1,17 +1,20 @@
 /** The connector `adyen` against Adyen's test environment, through a proxy that loses calls and answers. */
 import { expect, test } from 'vitest';
 import { adyen } from '../src/connectors/adyen/index.ts';
-import type { Outcome, Submission } from '../src/connectors/connector.ts';
-import { Deadline } from '../src/lib/deadline.ts';
-import { Secret } from '../src/lib/secret.ts';
+import type { Connector, NotificationMeaning, Outcome, Submission } from '../src/connectors/connector.ts';
+import { Secret } from '../src/lib/crypto/secret.ts';
+import { Deadline } from '../src/lib/time/deadline.ts';
 import { conforms, type ProviderDouble } from '../test/conformance/conforms.ts';
 import { testOperation, testSubmission } from '../test/support/submissions.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
+import { startWebhookReceiver, type WebhookReceiver } from './webhooks.ts';
 
 const CREDENTIALS: Readonly<Record<string, string>> = {
   api_key: process.env.ADYEN_TEST_KEY ?? '',
   merchant_account: process.env.ADYEN_TEST_MERCHANT_ACCOUNT ?? '',
+  hmac_key: process.env.ADYEN_HMAC_KEY ?? '',
 };
+const isWithWebhooks = process.env.LIVE_WEBHOOK_PORT !== undefined && CREDENTIALS.hmac_key !== '';
 const ORIGIN = process.env.ADYEN_LIVE_ORIGIN ?? 'https://checkout-test.adyen.com';
 
 const open = (apiBase: string, settings: Record<string, unknown> = {}) =>
@@ -27,6 +30,7 @@ const byCard = (holder: string): Partial<Submission> => ({
 const failure = (status: number) => ({ status, body: JSON.stringify({ status, errorCode: '000' }) });
 
 async function liveAdyen(): Promise<ProviderDouble> {
+  const receiver = await startWebhookReceiver();
   /** The amounts that Adyen authorised, by its own references, and our reference of each. */
   const authorised = new Map<string, { reference: string; amount: bigint }>();
   const proxy = await startFaultyProxy(
@@ -50,22 +54,24 @@ async function liveAdyen(): Promise<ProviderDouble> {
       [...authorised.values()]
         .filter((each) => each.reference === reference)
         .reduce((sum, { amount }) => sum + amount, 0n),
-    webhooks: () => Promise.resolve([]),
+    webhooks: () => receiver?.take() ?? Promise.resolve([]),
     async close() {
+      await receiver?.close();
       await connector.close?.();
       await proxy.close();
     },
   };
 }
 
-// The outcomes of operations arrive by webhooks, which this program cannot receive.
+// The books of Adyen cannot be read, so that the kit cannot compare the money of operations; the tests below make them.
 conforms('adyen (test environment)', liveAdyen, ['authorise', 'partialCapture', 'redirect', 'refund']);
 
 test.each([
   ['capture', true],
   ['void', true],
   ['refund', false],
-] as const)('Adyen accepts the request of a %s', async (verb, authoriseOnly) => {
+] as const)('Adyen accepts the request of a %s, and its webhook reports it', async (verb, authoriseOnly) => {
+  const receiver = isWithWebhooks ? await startWebhookReceiver() : undefined;
   const connector = open(ORIGIN);
   const submission = testSubmission({ ...byCard('Asha Rao'), authoriseOnly });
   const outcome = await connector.submit(submission, new Deadline(10_000));
@@ -73,8 +79,31 @@ test.each([
   expect(outcome.kind).toBe(authoriseOnly ? 'authorised' : 'settled');
   const operation = testOperation({ verb, amount: 400n, reference: submission.reference, providerReference });
   expect(await connector.operate(operation, new Deadline(10_000))).toMatchObject({ kind: 'accepted' });
+  if (receiver) {
+    const meanings = await meaningsOf(receiver, connector, operation.operation);
+    expect(meanings).toContainEqual(expect.objectContaining({ kind: 'operation', verb }));
+    await receiver.close();
+  }
   await connector.close?.();
 });
+
+/** Waits for the webhook of an operation; Adyen sends it within minutes. */
+async function meaningsOf(
+  receiver: WebhookReceiver,
+  connector: Connector,
+  operation: string,
+): Promise<NotificationMeaning[]> {
+  for (let attempts = 0; attempts < 5; attempts++) {
+    for (const { headers, body } of await receiver.take()) {
+      const events = await connector.readNotifications(headers, body, Date.now());
+      expect(events, 'the signature of a webhook').toBeDefined();
+      const own = (events ?? []).filter((event) => event.operation === operation);
+      if (own.length > 0)
+        return own.map((event) => connector.interpretNotification(event.body, { authoriseOnly: false }));
+    }
+  }
+  return [];
+}
 
 test.each([{}, { mode: 'hosted' }])('Adyen returns an address for the payer: settings %j', async (settings) => {
   const connector = open(ORIGIN, settings);

@@ -1,29 +1,29 @@
 /** The connector `mollie` against the test mode of Mollie, through a proxy that loses calls; a person pays on the test pages. */
-import { setTimeout } from 'node:timers/promises';
 import type { Payment } from '@mollie/api-client';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Connector, Outcome } from '../src/connectors/connector.ts';
 import { mollie } from '../src/connectors/mollie/index.ts';
-import { Deadline } from '../src/lib/deadline.ts';
-import { minorUnits } from '../src/lib/money.ts';
+import { minorUnits } from '../src/lib/money/money.ts';
+import { Deadline } from '../src/lib/time/deadline.ts';
 import { conforms, type ProviderDouble, type Webhook } from '../test/conformance/conforms.ts';
 import { testOperation, testSubmission } from '../test/support/submissions.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
+import { untilPaid } from './payer.ts';
+import { startWebhookReceiver } from './webhooks.ts';
 
 const KEY = process.env.MOLLIE_TEST_KEY ?? '';
 const ORIGIN = process.env.MOLLIE_LIVE_ORIGIN ?? 'https://api.mollie.com';
 
-// A person needs some time.
-vi.setConfig({ testTimeout: 600_000 });
-
-/** Mollie wants an address that it can reach; its webhooks are not part of this run. */
-const hosted = { notifyUrl: 'https://example.org/webhook', returnUrl: () => 'https://example.org/', brand: 'card' };
+/** Mollie wants an address that it can reach: that of the forwarder, or one that ignores its webhooks. */
+const notifyUrl = process.env.LIVE_WEBHOOK_URL ?? 'https://example.org/webhook';
+const hosted = { notifyUrl, returnUrl: () => 'https://example.org/', brand: 'card' };
 const creditcard = { ...hosted, method: 'creditcard' };
 const soon = (): Deadline => new Deadline(20_000);
 
 const failure = (status: number) => ({ status, body: JSON.stringify({ status }) });
 
 async function openLive(): Promise<ProviderDouble> {
+  const receiver = process.env.LIVE_WEBHOOK_URL === undefined ? undefined : await startWebhookReceiver();
   /** Every payment that Mollie returned, by our reference. */
   const payments = new Map<string, Payment>();
   const proxy = await startFaultyProxy(
@@ -61,11 +61,14 @@ async function openLive(): Promise<ProviderDouble> {
     fault: proxy.fault,
     async pay({ url, providerReference: id }) {
       const [reference] = [...payments].find(([, payment]) => payment.id === id) ?? [''];
-      console.log(`Open ${url} and choose: ${wanted}`);
-      while ((await query(reference)).kind === 'redirected') await setTimeout(2000);
-      // What Mollie documents; its own webhook went to the address above.
-      webhooks.push({ headers: {}, body: Buffer.from(`id=${id}`) });
-      return {};
+      const returned = await untilPaid(
+        url,
+        `choose: ${wanted}`,
+        async () => (await query(reference)).kind !== 'redirected',
+      );
+      // What Mollie documents, if its own webhook goes nowhere.
+      if (!receiver) webhooks.push({ headers: {}, body: Buffer.from(`id=${id}`) });
+      return returned;
     },
     async balance({ reference }) {
       if (!payments.has(reference)) return 0n;
@@ -79,8 +82,9 @@ async function openLive(): Promise<ProviderDouble> {
       if ((status as string) !== 'paid' && !isManual) return 0n;
       return units(isManual ? amountCaptured?.value : amount.value) - units(amountRefunded?.value);
     },
-    webhooks: async () => webhooks.splice(0),
+    webhooks: async () => (receiver ? receiver.take() : webhooks.splice(0)),
     async close() {
+      await receiver?.close();
       await connector.close?.();
       await proxy.close();
     },

@@ -1,7 +1,7 @@
 /** The access control server (ACS) of the simulated card issuer: the challenge and return pages, in a frame or not. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { html } from '../src/lib/html.ts';
-import { isObject } from '../src/lib/json.ts';
+import { html } from '../src/lib/text/html.ts';
+import { isObject } from '../src/lib/text/json.ts';
 import type { Authentication } from './card-ledger.ts';
 import { answerChallenge, attemptsLeft, CODE, encodeCres, findChallenge } from './challenge.ts';
 import { readCreq } from './creq.ts';

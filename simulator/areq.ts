@@ -1,8 +1,8 @@
 /** Validates an AReq of EMV 3-D Secure 2.2 for a browser payment; the error names the first invalid member. */
 import { isIP } from 'node:net';
-import { isUuid } from '../src/lib/id.ts';
-import { CURRENCY_OF } from '../src/lib/iso-4217.ts';
-import { isObject, isText } from '../src/lib/json.ts';
+import { isUuid } from '../src/lib/crypto/id.ts';
+import { CURRENCY_OF } from '../src/lib/money/iso-4217.ts';
+import { isObject, isText } from '../src/lib/text/json.ts';
 import { isCardNumber } from './cards.ts';
 import { exponentOf } from './money.ts';
 import { isAmount, isLink } from './payment-request.ts';

@@ -95,6 +95,34 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
     sandbox: 'Returns a CLABE and waits for the payer’s transfer.',
   },
 
+  ideal: { behaviour: 'redirect', pageType: 'bank', sandbox: CONSENT },
+  bancontact: { behaviour: 'redirect', pageType: 'bank', sandbox: CONSENT },
+  eps: { behaviour: 'redirect', pageType: 'bank', sandbox: CONSENT },
+  przelewy24: { behaviour: 'redirect', pageType: 'bank', sandbox: CONSENT },
+  paypal: { behaviour: 'redirect', pageType: 'hosted', sandbox: PAGE },
+  klarna: { behaviour: 'redirect', pageType: 'credit', sandbox: CREDIT },
+  twint: { behaviour: 'redirect', pageType: 'app', sandbox: PAGE },
+  swish: { behaviour: 'redirect', pageType: 'app', sandbox: PAGE },
+  mobilepay: { behaviour: 'redirect', pageType: 'app', sandbox: PAGE },
+  blik: {
+    behaviour: 'approval',
+    pageType: 'app',
+    sandbox: `${APP} The code 000000 is declined.`,
+    declines: { parameter: 'code', pattern: /^0{6}$/, reason: 'The code is not valid.' },
+  },
+  mbway: { behaviour: 'approval', pageType: 'app', sandbox: APP },
+  'sepa-debit': {
+    behaviour: 'approval',
+    pageType: 'bank',
+    sandbox:
+      'Waits until the bank debits the account, which is a page of the provider simulator. The IBAN DE62 3704 0044 0532 0130 01 is declined.',
+    declines: {
+      parameter: 'iban',
+      pattern: /^DE62\s?3704\s?0044\s?0532\s?0130\s?01$/i,
+      reason: 'The account does not exist.',
+    },
+  },
+
   'payout-a': { behaviour: 'payout', pageType: 'payout', sandbox: PAYOUT },
   'crypto-a-payout': { behaviour: 'payout', pageType: 'payout', sandbox: PAYOUT },
   'trading-b': { behaviour: 'payout', pageType: 'payout', sandbox: PAYOUT },

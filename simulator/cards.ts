@@ -1,5 +1,5 @@
 /** The test cards: the expiry date selects the behaviour, whatever the number. */
-import { isLuhnValid } from '../src/lib/luhn.ts';
+import { isLuhnValid } from '../src/lib/cards/luhn.ts';
 
 /** A 3-D Secure challenge. */
 export interface Challenge {
@@ -54,6 +54,8 @@ export const CARDS: Readonly<Record<string, CardBehaviour>> = {
   '08/39': { threeDS: { transStatus: 'C', fails: true, browserStatus: 'Y' } },
 };
 
+export const WANTS_AUTHENTICATION = 'The bank wants to authenticate the payer first.';
+
 export const DECLINED_BY_BANK = 'Declined by the simulated bank.';
 
 /** Numbers that are declined with every expiry, and why. */
@@ -73,7 +75,7 @@ export interface Card {
   year: string;
   /** The result of the authentication; empty without an authentication. */
   transStatus: string;
-  /** A recurring payment or a payout: the payer cannot be authenticated. */
+  /** A recurring payment, a telephone order or a payout: the payer cannot be authenticated. */
   isPayerAbsent: boolean;
   /** The device wallet that the card comes from, with the proof of the device. */
   wallet?: { type: 'CRYPTOGRAM_3DS' | 'PAN_ONLY'; cryptogram: string; eci: string } | null;
@@ -130,5 +132,5 @@ export function bankRefusal(card: Card): string | undefined {
   const problem = walletProblem(card);
   if (problem !== undefined || isAuthenticatedByDevice(card)) return problem;
   if (threeDS?.transStatus !== 'C' || card.isPayerAbsent || SUFFICIENT.includes(card.transStatus)) return undefined;
-  return 'The bank wants to authenticate the payer first.';
+  return WANTS_AUTHENTICATION;
 }

@@ -1,22 +1,14 @@
 /** The simulator console: the newest payments, with buttons to decide those that wait. */
 import type { FastifyInstance } from 'fastify';
-import { wireDate } from '../src/lib/clock.ts';
-import { type Html, html } from '../src/lib/html.ts';
-import { isObject } from '../src/lib/json.ts';
+import { Html, html } from '../src/lib/text/html.ts';
+import { isObject } from '../src/lib/text/json.ts';
+import { wireDate } from '../src/lib/time/clock.ts';
 import { brandOf } from './brands.ts';
-import type { Payment, Status } from './ledger.ts';
+import { chargeBack, possibleChargebacks } from './chargebacks.ts';
+import type { ChargebackKind, Payment, Status } from './ledger.ts';
 import { formatAmount } from './money.ts';
 import { refuseCrossSiteForms, sendPage, unknownPage } from './page.ts';
-import {
-  Conflict,
-  canBeChargedBack,
-  chargeBack,
-  decide,
-  isWaiting,
-  reportBankStatus,
-  type Simulator,
-  wireStatusOf,
-} from './payments.ts';
+import { Conflict, decide, isWaiting, reportBankStatus, type Simulator, wireStatusOf } from './payments.ts';
 
 const STATUS_CLASSES: Readonly<Record<Status, string>> = {
   redirect: 'wait',
@@ -38,11 +30,20 @@ const ACTIONS: Readonly<Record<string, ConsoleAction>> = {
   ACSC: (simulator, payment) => reportBankStatus(simulator, payment, 'ACSC'),
   RJCT: (simulator, payment) => reportBankStatus(simulator, payment, 'RJCT'),
   PDNG: (simulator, payment) => reportBankStatus(simulator, payment, 'PDNG'),
-  Chargeback: chargeBack,
+  Chargeback: (simulator, payment) => chargeBack(simulator, payment),
+  Reversal: (simulator, payment) => chargeBack(simulator, payment, 'chargeback_reversed'),
+  'Second chargeback': (simulator, payment) => chargeBack(simulator, payment, 'second_chargeback'),
+};
+
+const CHARGEBACK_ACTIONS: Readonly<Record<ChargebackKind, string>> = {
+  chargeback: 'Chargeback',
+  chargeback_reversed: 'Reversal',
+  second_chargeback: 'Second chargeback',
 };
 
 function actionsFor(simulator: Simulator, payment: Payment): string[] {
-  if (canBeChargedBack(simulator, payment)) return ['Chargeback'];
+  const chargebacks = possibleChargebacks(simulator, payment).map((kind) => CHARGEBACK_ACTIONS[kind]);
+  if (chargebacks.length > 0) return chargebacks;
   if (!isWaiting(payment)) return [];
   return brandOf(payment).behaviour === 'qr' ? ['ACSC', 'RJCT', 'PDNG'] : ['Approve', 'Decline'];
 }
@@ -78,6 +79,22 @@ const table = (simulator: Simulator, payments: readonly Payment[]): Html => html
 ${payments.map((payment) => row(simulator, payment))}</tbody>
 </table>`;
 
+/** Replaces the list every few seconds, unless it is switched off, or somebody is about to press a button of it. */
+const FOLLOW = new Html(`
+const follow = document.getElementById('follow');
+follow.hidden = false;
+setInterval(async () => {
+  const list = document.getElementById('payments');
+  if (!follow.firstElementChild.checked || document.hidden || list.contains(document.activeElement)) return;
+  try {
+    const page = new DOMParser().parseFromString(await (await fetch('/')).text(), 'text/html');
+    list.replaceWith(page.getElementById('payments') ?? list);
+  } catch {
+    // The simulator is not running just now; the next request may succeed.
+  }
+}, 5000);
+`);
+
 export function consoleRoutes(app: FastifyInstance, simulator: Simulator): void {
   app.addHook('onRequest', refuseCrossSiteForms);
 
@@ -85,11 +102,12 @@ export function consoleRoutes(app: FastifyInstance, simulator: Simulator): void 
     const payments = simulator.ledger.newestPayments();
     return sendPage(reply, {
       title: 'Provider simulator',
-      refreshSeconds: 5,
+      script: FOLLOW,
+      isReading: true,
       body: html`<main class="console">
 <h1>Provider simulator</h1>
-<p class="lead">The newest 50 payments at the simulated providers and banks. This page reloads itself.</p>
-${payments.length === 0 ? html`<p class="empty">No payments yet.</p>` : table(simulator, payments)}
+<p class="lead">The newest 50 payments at the simulated providers and banks. <label id="follow" hidden><input type="checkbox" checked> Show new payments by itself</label></p>
+<div id="payments">${payments.length === 0 ? html`<p class="empty">No payments yet.</p>` : table(simulator, payments)}</div>
 </main>`,
     });
   });

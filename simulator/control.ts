@@ -1,14 +1,14 @@
 /** The control API for the gateway's sandbox calls: scenarios, faults and the ledger. */
 import type { FastifyInstance } from 'fastify';
-import { isUtcMoment } from '../src/lib/identifiers.ts';
-import { isObject } from '../src/lib/json.ts';
-import { MODES, SUBMIT_MODES } from './faults.ts';
-import type { Payment } from './ledger.ts';
+import { isUtcMoment } from '../src/lib/text/identifiers.ts';
+import { isObject, isText } from '../src/lib/text/json.ts';
+import { CHARGEBACK_KINDS, type ChargebackDetails, chargeBack } from './chargebacks.ts';
+import { declineCodes, MODES, SUBMIT_MODES } from './faults.ts';
+import type { ChargebackKind, Payment } from './ledger.ts';
 import type { Subject } from './notifications.ts';
 import { BadRequest, isAmount, isCurrency, isLink, isName, required } from './payment-request.ts';
 import {
   Conflict,
-  chargeBack,
   isProviderStatus,
   LATE_MS,
   paymentResponse,
@@ -22,6 +22,7 @@ const FAULTS_MOST = 1_000_000;
 
 const isBankCode = (value: unknown): value is string => typeof value === 'string' && /^\w{1,35}$/.test(value);
 const isMoment = (value: unknown): value is string => typeof value === 'string' && isUtcMoment(value);
+const isCode = (value: unknown): value is string => typeof value === 'string' && /^\w{1,20}$/.test(value);
 const isMode = (value: unknown): value is (typeof MODES)[number] | 'none' =>
   value === 'none' || MODES.some((mode) => mode === value);
 const isCount = (value: unknown): value is number =>
@@ -61,23 +62,33 @@ export function controlRoutes(app: FastifyInstance, simulator: Simulator): void 
     const mid = nameOrNull(body.mid, 'mid');
     const brand = nameOrNull(body.brand, 'brand');
     if (mode === 'none') ledger.deleteFaults(mid, brand);
-    else ledger.addFault({ mid, brand, mode, left: required(body.count ?? 1, isCount, 'count') });
+    else {
+      const left = required(body.count ?? 1, isCount, 'count');
+      ledger.addFault({
+        mid,
+        brand,
+        mode,
+        left,
+        code: codeOrNull(body.code, 'code'),
+        advice: codeOrNull(body.advice, 'advice'),
+      });
+    }
     return { faults: ledger.faults() };
   });
 
   app.post('/faults/take', async ({ body: sent }) => {
     const body = required(sent, isObject, 'The body');
     const subject = readSubject(required(body.reference, isName, 'reference'), body);
-    const mode = ledger.transaction(() => {
+    const taken = ledger.transaction(() => {
       const fault = ledger.takeFault(SUBMIT_MODES, subject);
-      if (fault === 'late_success') {
+      if (fault?.mode === 'late_success') {
         notifications.write(subject, { type: 'payment', status: 'settled' }, Date.now() + LATE_MS);
       }
       return fault;
     });
     notifications.send(subject.reference);
     // Counts the faults of all accounts: while there are any, the connector has to ask again.
-    return { mode: mode ?? null, left: ledger.faultsLeft(SUBMIT_MODES) };
+    return { mode: taken?.mode ?? null, ...(taken && declineCodes(taken)), left: ledger.faultsLeft(SUBMIT_MODES) };
   });
 
   app.get<{ Querystring: { after?: string } }>('/ledger', async ({ query: { after = '0' } }) => {
@@ -89,25 +100,38 @@ export function controlRoutes(app: FastifyInstance, simulator: Simulator): void 
 
 const UNKNOWN_PAYMENT = { error: 'There is no payment of this reference.' };
 
+const codeOrNull = (value: unknown, name: string): string | null =>
+  value === undefined || value === null ? null : required(value, isCode, name);
+
 const nameOrNull = (value: unknown, name: string): string | null =>
   value === undefined || value === null ? null : required(value, isName, name);
 
-/** `true`, or an object with the time until which the bank takes an answer. */
-function chargebackDetails(value: unknown): { respond_by?: string } {
+/** `true`, or an object with the amount, the time until which the bank takes an answer, and the reason. */
+function chargebackDetails(kind: ChargebackKind, value: unknown): ChargebackDetails {
   if (value === true) return {};
-  return { respond_by: required(required(value, isObject, 'chargeback').respond_by, isMoment, 'respond_by') };
+  const { amount, respond_by, reason } = required(value, isObject, kind);
+  return {
+    ...(amount !== undefined && { amount: required(amount, isAmount, 'amount') }),
+    ...(respond_by !== undefined && { respond_by: respond_by && required(respond_by, isMoment, 'respond_by') }),
+    ...(reason !== undefined && { reason: required(reason, isReason, 'reason') }),
+  } as ChargebackDetails;
 }
+
+const isReason = (value: unknown): value is string => isText(value, 255);
+
+const SCENARIOS = ['provider_status', 'bank_callback', ...CHARGEBACK_KINDS] as const;
 
 /** Runs exactly one scenario. */
 function runScenario(simulator: Simulator, payment: Payment, body: Record<string, unknown>): void {
-  const scenarios = ['provider_status', 'bank_callback', 'chargeback'].filter((name) => body[name] !== undefined);
-  if (scenarios.length !== 1) throw new BadRequest('One of provider_status, bank_callback and chargeback is needed.');
-  if (scenarios[0] === 'provider_status') {
+  const scenarios = SCENARIOS.filter((name) => body[name] !== undefined);
+  const [scenario] = scenarios;
+  if (scenario === undefined || scenarios.length > 1) throw new BadRequest(`One of ${SCENARIOS.join(', ')} is needed.`);
+  if (scenario === 'provider_status') {
     reportStatus(simulator, payment, required(body.provider_status, isProviderStatus, 'provider_status'));
-  } else if (scenarios[0] === 'bank_callback') {
+  } else if (scenario === 'bank_callback') {
     reportBankStatus(simulator, payment, required(body.bank_callback, isBankCode, 'bank_callback'));
   } else {
-    chargeBack(simulator, payment, chargebackDetails(body.chargeback));
+    chargeBack(simulator, payment, scenario, chargebackDetails(scenario, body[scenario]));
   }
 }
 
@@ -128,10 +152,12 @@ function notifyUnknownPayment(
   reference: string,
   body: Record<string, unknown>,
 ): void {
-  if (body.chargeback === undefined) throw new Conflict('Without a simulated provider only a chargeback can be told.');
-  const details = chargebackDetails(body.chargeback);
+  const kind = CHARGEBACK_KINDS.find((one) => body[one] !== undefined);
+  if (!kind) throw new Conflict('Without a simulated provider only a chargeback can be told.');
+  const { amount, ...details } = chargebackDetails(kind, body[kind]);
   const subject = readSubject(required(reference, isName, 'reference'), required(body.unknown, isObject, 'unknown'));
-  ledger.transaction(() => notifications.write(subject, { type: 'chargeback', ...details }));
+  const about = { ...subject, ...(amount !== undefined && { amount }) };
+  ledger.transaction(() => notifications.write(about, { type: kind, ...details }));
 }
 
 const notificationsOf = ({ ledger }: Simulator, reference: string) =>

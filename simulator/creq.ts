@@ -1,5 +1,5 @@
 /** Reads the CReq that the payer's browser posts to the access control server. */
-import { isObject, isText } from '../src/lib/json.ts';
+import { isObject, isText } from '../src/lib/text/json.ts';
 import { MESSAGE_VERSION } from './areq.ts';
 import { BadRequest } from './payment-request.ts';
 

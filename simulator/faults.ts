@@ -1,14 +1,14 @@
 /** Faults that a developer sets for the next calls or notifications of an account or a brand. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Ledger } from './ledger.ts';
+import type { DeclineCodes, FaultTaken, Ledger } from './ledger.ts';
 
 /** The faults of any call of the gateway. */
 export const CALL_MODES = ['timeout_before', 'timeout_after', 'error_500', 'rate_limited', 'wrong_amount'] as const;
 /** The faults of an authentication request, whose response has no amount. */
 export const DIRECTORY_MODES = ['timeout_before', 'timeout_after', 'error_500'] as const;
 /** The faults of the first submission of a payment. */
-export const SUBMIT_MODES = [...CALL_MODES, 'late_success', 'soft_decline'] as const;
+export const SUBMIT_MODES = [...CALL_MODES, 'late_success', 'soft_decline', 'decline'] as const;
 /** The faults of an operation: a pending one is reported by a notification. */
 export const OPERATION_MODES = [...CALL_MODES, 'pending_operation'] as const;
 export const NOTIFICATION_MODES = ['duplicate_news', 'wrong_amount'] as const;
@@ -28,6 +28,10 @@ async function dropConnection(request: FastifyRequest, reply: FastifyReply): Pro
   return reply;
 }
 
+/** A decline that names no code is one without a reason. */
+export const declineCodes = ({ mode, code, advice }: FaultTaken): DeclineCodes | undefined =>
+  mode === 'decline' ? { code: code ?? '05', advice } : undefined;
+
 interface CallContext {
   mid: string | null;
   brand: string | null;
@@ -42,14 +46,15 @@ export async function answer(
   reply: FastifyReply,
   context: CallContext | undefined,
   modes: readonly CallMode[],
-  perform: (mode: CallMode | undefined) => Record<string, unknown> | undefined,
+  perform: (mode: CallMode | undefined, codes: DeclineCodes | undefined) => Record<string, unknown> | undefined,
 ): Promise<unknown> {
   const { mid = null, brand = null, defaultFault } = context ?? {};
-  const mode = ledger.takeFault(modes, { mid, brand }) ?? defaultFault;
+  const fault = ledger.takeFault(modes, { mid, brand });
+  const mode = fault?.mode ?? defaultFault;
   if (mode === 'timeout_before') return dropConnection(request, reply);
   if (mode === 'error_500') return reply.code(500).send({ error: 'The simulated provider is out of order.' });
   if (mode === 'rate_limited') return reply.code(429).send({ error: 'Too many requests.' });
-  const result = perform(mode as CallMode | undefined);
+  const result = perform(mode as CallMode | undefined, fault && declineCodes(fault));
   if (mode === 'timeout_after') return dropConnection(request, reply);
   if (!result) return reply.code(404).send({ error: 'There is nothing of this name.' });
   return mode === 'wrong_amount' ? { ...result, amount: plusOne(String(result.amount)) } : result;

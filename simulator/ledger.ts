@@ -64,11 +64,14 @@ export interface LedgerOperation {
   at: number;
 }
 
+/** A chargeback, its reversal, and the second one after it. */
+export type ChargebackKind = 'chargeback' | 'chargeback_reversed' | 'second_chargeback';
+
 export interface Movement {
   reference: string;
   /** Empty for a movement of the payment itself. */
   operation: string;
-  kind: 'sale' | 'payout' | 'chargeback' | OperationKind;
+  kind: 'sale' | 'payout' | ChargebackKind | OperationKind;
   direction: 'in' | 'out';
   amount: string;
   currency: string;
@@ -100,6 +103,18 @@ export interface Fault {
   brand: string | null;
   mode: string;
   left: number;
+  /** Of declines only. */
+  code: string | null;
+  advice: string | null;
+}
+
+/** What one use of a fault does. */
+export type FaultTaken = Pick<Fault, 'mode' | 'code' | 'advice'>;
+
+/** The ISO 8583 code of a decline, and what the network advises. */
+export interface DeclineCodes {
+  code: string;
+  advice: string | null;
 }
 
 const SCHEMA = `
@@ -134,7 +149,11 @@ const SCHEMA = `
   create index if not exists notifications_of_a_payment on notifications (reference, seq);
   create index if not exists notifications_to_send on notifications (reference, seq) where deliveredAt is null;
   create table if not exists faults (
-    id integer primary key autoincrement, mid text, brand text, mode text not null, left integer not null
+    id integer primary key autoincrement, mid text, brand text, mode text not null, left integer not null, code text,
+    advice text
+  );
+  create table if not exists declines (
+    reference text primary key references payments, code text not null, advice text
   );
 `;
 
@@ -145,9 +164,14 @@ const PAYMENT = `
 const OPERATION = 'reference, operation, kind, cast(amount as text) as amount, status, reason, at';
 const MOVEMENT = 'reference, operation, kind, direction, cast(amount as text) as amount, currency, at';
 
-/** Renames the tables of a file that an earlier version created. */
+/** Adapts the tables of a file that an earlier version created. */
 function upgrade(db: DatabaseSync): void {
-  if (!db.prepare("select 1 from sqlite_master where type = 'table' and name = 'news'").get()) return;
+  const has = (sql: string): boolean => db.prepare(sql).get() !== undefined;
+  const isOld =
+    has("select 1 from pragma_table_info('faults')") &&
+    !has("select 1 from pragma_table_info('faults') where name = 'code'");
+  if (isOld) db.exec('alter table faults add column code text; alter table faults add column advice text;');
+  if (!has("select 1 from sqlite_master where type = 'table' and name = 'news'")) return;
   db.exec(`
     alter table news rename to notifications;
     drop index if exists news_of_a_payment;
@@ -184,6 +208,9 @@ export function openLedger(file?: string) {
        dueAt = :dueAt
      where reference = :reference and status in (select value from json_each(:from))`,
   );
+
+  const insertDecline = run(`insert or ignore into declines ${columns('reference, code, advice')}`);
+  const declineByReference = get<DeclineCodes>('select code, advice from declines where reference = :reference');
 
   const insertOperation = run(
     `insert into operations ${columns('reference, operation, kind, amount, status, reason, at')}`,
@@ -224,14 +251,14 @@ export function openLedger(file?: string) {
     'select distinct reference from notifications where deliveredAt is null',
   );
 
-  const insertFault = run(`insert into faults ${columns('mid, brand, mode, left')}`);
-  const takeOneFault = get<{ mode: string; left: number }>(
+  const insertFault = run(`insert into faults ${columns('mid, brand, mode, left, code, advice')}`);
+  const takeOneFault = get<Pick<Fault, 'mode' | 'left' | 'code' | 'advice'>>(
     `update faults set left = left - 1 where id = (
        select id from faults
        where left > 0 and (mid is null or mid = :mid) and (brand is null or brand = :brand)
          and mode in (select value from json_each(:modes))
        order by id limit 1
-     ) returning mode, left`,
+     ) returning mode, left, code, advice`,
   );
   const countFaults = get<{ left: number }>(
     'select coalesce(sum(left), 0) as left from faults where mode in (select value from json_each(:modes))',
@@ -281,6 +308,10 @@ export function openLedger(file?: string) {
     operationsOf: (reference: string) => operationsOf({ reference }),
 
     addMovement: (movement: Omit<Movement, 'at'>): boolean => insertMovement({ ...movement, at: now() }),
+    addDecline: (reference: string, { code, advice }: DeclineCodes): boolean =>
+      insertDecline({ reference, code, advice }),
+    decline: (reference: string) => declineByReference({ reference }),
+
     movementsOf: (reference: string) => movementsOf({ reference }),
     movementsAfter: (after: number, most: number) => movementsAfter({ after, most }),
     /** The amount of this payment that was received and has not been refunded or charged back. */
@@ -303,10 +334,13 @@ export function openLedger(file?: string) {
 
     addFault: (fault: Omit<Fault, 'id'>): boolean => insertFault({ ...fault }),
     /** Consumes one use of the oldest fault with one of these modes that matches the account and brand. */
-    takeFault(modes: readonly string[], { mid, brand }: { mid: string | null; brand: string | null }) {
+    takeFault(
+      modes: readonly string[],
+      { mid, brand }: { mid: string | null; brand: string | null },
+    ): FaultTaken | undefined {
       const fault = takeOneFault({ modes: JSON.stringify(modes), mid, brand });
       if (fault?.left === 0) deleteUsedFaults();
-      return fault?.mode;
+      return fault;
     },
     faultsLeft: (modes: readonly string[]): number => countFaults({ modes: JSON.stringify(modes) })?.left ?? 0,
     deleteFaults: (mid: string | null, brand: string | null): boolean => deleteFaults({ mid, brand }),

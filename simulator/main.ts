@@ -1,5 +1,5 @@
 /** The command line of the provider simulator: reads the environment, and stops when its parent process does. */
-import { StartupError } from '../src/lib/startup-error.ts';
+import { StartupError } from '../src/lib/flow/startup-error.ts';
 import { type SimulatorOptions, startSimulator } from './server.ts';
 
 function readOptions(environment: NodeJS.ProcessEnv): SimulatorOptions {

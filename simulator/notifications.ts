@@ -1,7 +1,7 @@
 /** Notifications to the gateway: stored with the change they report, signed, sent in order, and retried until accepted. */
 import { Agent, request } from 'undici';
-import { newId } from '../src/lib/id.ts';
-import { signatureOf } from '../src/lib/signature.ts';
+import { newId } from '../src/lib/crypto/id.ts';
+import { signatureOf } from '../src/lib/crypto/signature.ts';
 import { NOTIFICATION_MODES, plusOne } from './faults.ts';
 import type { Ledger, Notification } from './ledger.ts';
 import type { Timers } from './timers.ts';
@@ -122,7 +122,7 @@ export function createNotificationSender(
     write(subject, fields, dueAt = Date.now()) {
       const { reference, currency, notifyUrl } = subject;
       if (!notifyUrl) return;
-      const fault = ledger.takeFault(NOTIFICATION_MODES, subject);
+      const fault = ledger.takeFault(NOTIFICATION_MODES, subject)?.mode;
       const amount = fault === 'wrong_amount' ? plusOne(subject.amount) : subject.amount;
       const body = { reference, ...fields, amount, currency };
       enqueue({ reference, url: notifyUrl, body, copies: fault === 'duplicate_news' ? 2 : 1, dueAt });

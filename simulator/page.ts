@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import encodeQR from 'qr';
-import { type Html, html } from '../src/lib/html.ts';
+import { type Html, html } from '../src/lib/text/html.ts';
 import type { PageType } from './brands.ts';
 import { STYLE } from './style.ts';
 
@@ -15,16 +15,19 @@ export interface Page {
   isFramed?: true;
   /** The only script that the content security policy of this page allows. */
   script?: Html;
+  /** The script reads from the simulator. */
+  isReading?: true;
 }
 
 const CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'";
 
 const hashOf = (script: Html): string => createHash('sha256').update(String(script)).digest('base64');
-const policyFor = ({ script, isFramed }: Page): string =>
+const policyFor = ({ script, isReading, isFramed }: Page): string =>
   [
     CONTENT_SECURITY_POLICY,
     `frame-ancestors ${isFramed ? '*' : "'none'"}`,
     ...(script ? [`script-src 'sha256-${hashOf(script)}'`] : []),
+    ...(isReading ? ["connect-src 'self'"] : []),
   ].join('; ');
 
 export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
@@ -40,7 +43,7 @@ ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${ref
 <style>${STYLE}</style>
 </head>
 <body data-page-type="${pageType ?? ''}">
-<p class="banner" role="note">Provider simulator. No real money.</p>
+<header class="banner">Provider simulator. No real money.</header>
 ${body}
 ${script && html`<script>${script}</script>`}
 </body>

@@ -1,7 +1,7 @@
 /** The page on which the payer approves or declines a payment. */
 import type { FastifyInstance } from 'fastify';
-import { type Html, html } from '../src/lib/html.ts';
-import { isObject } from '../src/lib/json.ts';
+import { type Html, html } from '../src/lib/text/html.ts';
+import { isObject } from '../src/lib/text/json.ts';
 import { coinAddress, digitsOf } from './accounts.ts';
 import { brandOf, type PageType } from './brands.ts';
 import type { Payment, Status } from './ledger.ts';

@@ -1,5 +1,5 @@
 /** Reads a payment request of the gateway and validates its members. */
-import { isObject, isText } from '../src/lib/json.ts';
+import { isObject, isText } from '../src/lib/text/json.ts';
 import type { Card } from './cards.ts';
 import type { Payment } from './ledger.ts';
 
@@ -62,7 +62,7 @@ function readCard(request: Record<string, unknown>): Card | null {
       month: textOf(card.month),
       year: textOf(card.year),
       transStatus: textOf(authentication?.transStatus),
-      isPayerAbsent: request.recurring === true || request.direction === 'out',
+      isPayerAbsent: request.recurring === true || request.channel === 'moto' || request.direction === 'out',
       wallet: wallet && {
         type: required(wallet.type, isWalletType, 'wallet.type'),
         cryptogram: textOf(wallet.cryptogram),

@@ -1,5 +1,5 @@
-/** The payments of the simulator: submission, decisions of payers, bank statuses, confirmations, chargebacks. */
-import { newSecret } from '../src/lib/id.ts';
+/** The payments of the simulator: submission, decisions of payers, bank statuses, confirmations. */
+import { newSecret } from '../src/lib/crypto/id.ts';
 import { clabe, cvu, digitsOf } from './accounts.ts';
 import type { AuthenticationValueOf } from './authentication-value.ts';
 import { type Behaviour, brandOf, DECLINED, DECLINED_PAYER } from './brands.ts';
@@ -11,10 +11,11 @@ import {
   DECLINED_BY_BANK,
   formatExpiry,
   maskCard,
+  WANTS_AUTHENTICATION,
 } from './cards.ts';
 import type { CallMode } from './faults.ts';
 import { ipsQr } from './ips-qr.ts';
-import type { Change, Ledger, Payment, Status } from './ledger.ts';
+import type { Change, DeclineCodes, Ledger, Payment, Status } from './ledger.ts';
 import type { NotificationSender } from './notifications.ts';
 import type { SubmittedPayment } from './payment-request.ts';
 import type { Timers } from './timers.ts';
@@ -98,11 +99,20 @@ export function paymentResponse(simulator: Simulator, payment: Payment) {
     amount,
     currency,
     ...(reason !== null && { reason }),
+    ...(status === 'declined' && declineOf(simulator, payment)),
+    // ISO 8583: the payer has to be authenticated.
+    ...(reason === WANTS_AUTHENTICATION && { code: '1A' }),
     ...(method !== null && { method }),
     ...(status === 'redirect' && { redirect: { url: simulator.link(`/pay/${token}`), method: 'GET', params: {} } }),
     ...(status === 'pending' && behaviour === 'qr' && { qr: qrOf(payment) }),
     ...(status === 'pending' && behaviour === 'transfer' && { instructions: instructionsOf(payment) }),
   };
+}
+
+/** The codes of a decline, if the provider tells any. */
+function declineOf({ ledger }: Simulator, { reference }: Payment): Partial<DeclineCodes> {
+  const { code, advice } = ledger.decline(reference) ?? {};
+  return { ...(code && { code }), ...(advice && { advice }) };
 }
 
 function declineReason(submitted: SubmittedPayment): string | undefined {
@@ -138,10 +148,15 @@ function initialStatus({ brand, direction, card }: SubmittedPayment): Status {
 }
 
 /** Accepts a payment; a repeat returns the stored payment. A late success is declined now and settles after a delay. */
-export function submit(simulator: Simulator, submitted: SubmittedPayment, fault: CallMode | undefined): Payment {
+export function submit(
+  simulator: Simulator,
+  submitted: SubmittedPayment,
+  fault: CallMode | undefined,
+  codes?: DeclineCodes,
+): Payment {
   const isLateSuccess = fault === 'late_success';
   const { identifier: _identifier, email: _email, parameters: _parameters, card: _card, ...stored } = submitted;
-  const reason = isLateSuccess || fault === 'soft_decline' ? DECLINED : declineReason(submitted);
+  const reason = isLateSuccess || codes || fault === 'soft_decline' ? DECLINED : declineReason(submitted);
   const initial = initialStatus(submitted);
   const status = reason !== undefined ? 'declined' : initial === 'settled' ? successStatus(submitted) : initial;
   const createdAt = Date.now();
@@ -160,6 +175,7 @@ export function submit(simulator: Simulator, submitted: SubmittedPayment, fault:
   const isNew = simulator.ledger.transaction(() => {
     if (!simulator.ledger.addPayment(payment)) return false;
     storeCard(simulator, submitted);
+    if (codes) simulator.ledger.addDecline(submitted.reference, codes);
     if (status === 'settled') moveMoney(simulator, payment);
     return true;
   });
@@ -298,20 +314,4 @@ export function reportBankStatus(simulator: Simulator, payment: Payment, code: s
   reportOutcome(simulator, payment, status, (changed) =>
     simulator.notifications.write(changed, { type: 'bank_status', code }),
   );
-}
-
-export const canBeChargedBack = ({ ledger }: Simulator, { reference, status }: Payment): boolean =>
-  status === 'settled' && ledger.balance(reference) > 0n;
-
-/** Charges back what has not been refunded; the notification may name the time until which the bank takes an answer. */
-export function chargeBack(simulator: Simulator, payment: Payment, details: Record<string, unknown> = {}): void {
-  const { ledger, notifications } = simulator;
-  if (!canBeChargedBack(simulator, payment)) throw new Conflict('There is no money that could be charged back.');
-  const { reference, currency } = payment;
-  ledger.transaction(() => {
-    const amount = String(ledger.balance(reference));
-    ledger.addMovement({ reference, operation: '', kind: 'chargeback', direction: 'out', amount, currency });
-    notifications.write({ ...payment, amount }, { type: 'chargeback', ...details });
-  });
-  notifications.send(reference);
 }

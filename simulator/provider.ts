@@ -1,6 +1,6 @@
 /** The provider API: submits and queries payments and operations. */
 import type { FastifyInstance } from 'fastify';
-import { isObject } from '../src/lib/json.ts';
+import { isObject } from '../src/lib/text/json.ts';
 import { answer, CALL_MODES, OPERATION_MODES, SUBMIT_MODES } from './faults.ts';
 import type { OperationKind } from './ledger.ts';
 import { OPERATIONS, operationResponse, performOperation } from './operations.ts';
@@ -20,8 +20,8 @@ export function providerRoutes(app: FastifyInstance, simulator: Simulator): void
     const submitted = readPaymentRequest(request.body);
     const isNew = ledger.payment(submitted.reference) === undefined;
     const context = { ...submitted, defaultFault: isNew ? connectionFaultOf(submitted) : undefined };
-    return answer(ledger, request, reply, context, isNew ? SUBMIT_MODES : CALL_MODES, (mode) => {
-      const payment = submit(simulator, submitted, mode);
+    return answer(ledger, request, reply, context, isNew ? SUBMIT_MODES : CALL_MODES, (mode, codes) => {
+      const payment = submit(simulator, submitted, mode, codes);
       return { ...paymentResponse(simulator, payment), ...(mode === 'soft_decline' && { soft: true }) };
     });
   });

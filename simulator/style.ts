@@ -1,5 +1,5 @@
 /** The style sheet of the simulator pages: mobile first, light and dark. */
-import { html } from '../src/lib/html.ts';
+import { html } from '../src/lib/text/html.ts';
 
 export const STYLE = html`
 :root {

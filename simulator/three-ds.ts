@@ -1,7 +1,7 @@
 /** The directory server (DS) of 3-D Secure: answers authentication requests (AReq). */
 import type { FastifyInstance } from 'fastify';
-import { newId } from '../src/lib/id.ts';
-import { CURRENCY_OF } from '../src/lib/iso-4217.ts';
+import { newId } from '../src/lib/crypto/id.ts';
+import { CURRENCY_OF } from '../src/lib/money/iso-4217.ts';
 import { type Areq, Erro, MESSAGE_VERSION, readAreq } from './areq.ts';
 import { hasAuthenticationValue } from './authentication-value.ts';
 import type { Authentication } from './card-ledger.ts';

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { CURE } from '../docs/pages/errors.ts';
 import { documents } from '../docs/write.ts';
 import { BRANDS as SANDBOX } from '../simulator/brands.ts';
-import { wireHash } from '../src/lib/hash.ts';
+import { wireHash } from '../src/lib/crypto/hash.ts';
 import { TOKEN_RULES } from '../src/lib/wallets/opened.ts';
 import { callsOf, type OpenApi } from '../src/pages/docs/openapi.ts';
 import { EXAMPLES, IDENTIFICATIONS } from '../src/rules/brand-examples.ts';
@@ -66,7 +66,6 @@ const PAGES = [
   'vectors/README.md',
   'client/README.md',
   'examples/README.md',
-  'examples/woocommerce/README.md',
   'vectors/wallets/README.md',
   'src/lib/wallets/roots/README.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => `docs/${name}`),
@@ -94,4 +93,17 @@ test.each(PAGES.filter((name) => name.endsWith('.md')))('every link of %s has a 
     const headings = [...(await read(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => anchor(heading as string));
     expect(headings, `${name} links to ${target}`).toContain(place);
   }
+});
+
+/** Paths of the code in a text; those with a placeholder are not meant literally. */
+const pathsIn = (text: string): string[] =>
+  [
+    ...text.matchAll(/`((?:src|test|docs|simulator|client|bench|live|examples|plugins|vectors|bin)\/[^`\s]*)`/g),
+  ].flatMap(([, path = '']) => (/[<>{}*…:#]|\b0042_/.test(path) ? [] : [path]));
+
+test.each(PAGES.filter((name) => name.endsWith('.md')))('every path that %s names exists', async (name) => {
+  // A package names its own files, and one folder is written by the browser tests.
+  const places = (path: string): string[] => [join(ROOT, path), join(ROOT, dirname(name), path)];
+  const missing = pathsIn(await read(name)).filter((path) => !places(path).some((place) => existsSync(place)));
+  expect(missing.filter((path) => path !== 'test/browser/screenshots/')).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '..');
-const files = ['src', 'simulator', 'bench', 'live', 'docs', 'test', 'client', 'examples'].flatMap((folder) =>
+const files = ['src', 'simulator', 'bench', 'live', 'docs', 'test', 'client', 'examples', 'plugins'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !/^(dist|node_modules)\//.test(name))
     .map((name) => join(folder, name)),
@@ -50,7 +50,7 @@ test('the provider simulator shares only src/lib with the gateway', () => {
   for (const file of inSrc) for (const used of importsOf(file)) expect(used, file).not.toMatch(/^simulator\//);
 });
 
-test('the client and the examples share no code with the gateway', () => {
+test('the client, the examples and the plugins share no code with the gateway', () => {
   for (const file of files) {
     const packages = [...(source.get(file) as string).matchAll(/from '([^.'][^']*)'/g)].map(([, name]) => name);
     if (file.startsWith('client/src/')) {
@@ -59,8 +59,10 @@ test('the client and the examples share no code with the gateway', () => {
     } else if (file.startsWith('examples/')) {
       for (const used of importsOf(file)) expect(used, file).toMatch(/^examples\//);
       for (const name of packages) expect(name, file).toMatch(/^(node:|qr$|@turnpike-pay\/client$)/);
+    } else if (file.startsWith('plugins/')) {
+      for (const used of importsOf(file)) expect(used, file).toMatch(/^(plugins|src\/lib)\//);
     } else if (/^(src|simulator)\//.test(file)) {
-      for (const used of importsOf(file)) expect(used, file).not.toMatch(/^(client|examples)\//);
+      for (const used of importsOf(file)) expect(used, file).not.toMatch(/^(client|examples|plugins)\//);
     }
   }
 });
@@ -75,6 +77,48 @@ test('adapters do not import each other', () => {
       if (other && ADAPTERS.includes(other)) expect(other, `${file} imports ${used}`).toBe(adapter);
     }
   }
+});
+
+/** Folders of the store that every subject of the core may use. */
+const SHARED_STORES: Readonly<Record<string, string>> = {
+  database: 'The mechanics of the database belong to no subject.',
+  payments: 'A payment is what the other subjects are about; only `advance.ts` writes its transitions.',
+  audit: 'Every change that a person makes is written together with its entry.',
+};
+
+/** Files of the core that use the store of another subject, and why. */
+const FOREIGN_STORES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'src/core/accounts/accounts.ts': { connections: 'An account has routes, which name connections.' },
+  'src/core/cards/vault.ts': { installation: 'Key rotation seals cards again, row by row.' },
+  'src/core/payments/credit.ts': { cards: 'A credit pays to a saved card.' },
+  'src/core/payments/derived-ids.ts': { schedules: 'The ids of recurring payments follow from their subscription.' },
+  'src/core/payments/open.ts': { schedules: 'A payment may start a subscription, which is written with it.' },
+  'src/core/payments/payer.ts': { schedules: 'The page tells the payer which charges follow.' },
+  'src/core/payments/record.ts': { wallets: 'The token of a wallet is used up with the payment that it pays.' },
+  'src/core/payments/repeat.ts': { schedules: 'A repeated payment may belong to a subscription.' },
+  'src/core/schedules/occurrences.ts': {
+    installation: 'After a restore, charges wait until an operator releases them.',
+  },
+  'src/core/schedules/schedules.ts': {
+    erasure: 'The data of an erased payer cannot be charged again.',
+    installation: 'After a restore, charges wait until an operator releases them.',
+  },
+  'src/core/wallets/pretend-wallet.ts': { accounts: 'The settings of a wallet are settings of the account.' },
+};
+
+const subjectIn = (layer: 'core' | 'store', file: string): string | undefined =>
+  new RegExp(`^src/${layer}/([a-z-]+)/`).exec(file)?.[1];
+const ofSubjects = inSrc.filter((file) => subjectIn('core', file) !== undefined);
+
+test.each(ofSubjects)('%s uses the store of its own subject, or a shared one', (file) => {
+  const allowed = [subjectIn('core', file), ...Object.keys({ ...SHARED_STORES, ...FOREIGN_STORES[file] })];
+  const stores = importsOf(file).flatMap((used) => subjectIn('store', used) ?? []);
+  for (const store of stores) expect(allowed, `${file} uses src/store/${store}`).toContain(store);
+});
+
+test.each(Object.keys(FOREIGN_STORES))('%s still needs its exceptions', (file) => {
+  const stores = importsOf(file).map((used) => subjectIn('store', used));
+  expect(stores).toEqual(expect.arrayContaining(Object.keys(FOREIGN_STORES[file] as object)));
 });
 
 test('imports have no cycles', () => {

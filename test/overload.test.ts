@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { verifyAt } from '../src/store/verify.ts';
+import { verifyAt } from '../src/store/installation/verify.ts';
 import { query } from './support/database.ts';
 import { ADMIN_TOKEN, type Answer, newOrderId } from './support/gateway.ts';
 import {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { verifyAt } from '../src/store/verify.ts';
+import { verifyAt } from '../src/store/installation/verify.ts';
 import { query } from './support/database.ts';
 import { ADMIN_TOKEN, type Answer, newOrderId, saleFields } from './support/gateway.ts';
 import {

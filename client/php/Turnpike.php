@@ -98,6 +98,7 @@ final class Turnpike
     ];
     private const CHECKOUT = [
         'session' => [['order.number', 'order.amount', 'order.currency', 'order.description'], 'order'],
+        'link' => [['title', 'amount', 'min_amount', 'currency', 'description'], 'once'],
         'payment/status' => [['payment_id', 'order_id'], 'read'],
         'payment/card/credit' => [['order_id', 'order_amount', 'order_currency', 'order_description'], 'operation'],
         'payment/refund' => [['payment_id', 'amount'], 'operation'],
@@ -137,6 +138,31 @@ final class Turnpike
         '100000 The gateway cannot accept requests safely at the moment.' => 'unavailable',
         '100000 The gateway failed to handle the request.' => 'internal',
     ];
+    private const REVERSED_TEXTS = [
+        'cardSale' => [[['payer_email'], true], [['password'], false], [['card'], true]],
+        'cardOperation' => [[['payer_email'], true], [['password', 'trans_id'], false], [['card'], true]],
+        'apmSale' => [[['identifier', 'order_id', 'order_amount', 'order_currency', 'password'], true]],
+        'apmOperation' => [[['trans_id', 'password'], true]],
+        'apmOrder' => [[['order_id', 'password'], true]],
+        'account' => [[['password'], true]],
+        'schedule' => [[['schedule_id', 'password'], true]],
+        'credit' => [[['password'], false], [['card'], true]],
+    ];
+    private const REVERSED_REQUESTS = [
+        'SALE' => ['card' => 'cardSale', 'apm' => 'apmSale'],
+        'AUTH' => ['card' => 'cardSale'],
+        'GET_TRANS_STATUS' => ['card' => 'cardOperation', 'apm' => 'apmOperation'],
+        'GET_TRANS_DETAILS' => ['card' => 'cardOperation', 'apm' => 'apmOperation'],
+        'GET_TRANS_STATUS_BY_ORDER' => ['card' => 'cardSale', 'apm' => 'apmOrder'],
+        'CAPTURE' => ['card' => 'cardOperation', 'apm' => 'apmOperation'],
+        'VOID' => ['card' => 'cardOperation', 'apm' => 'apmOperation'],
+        'CREDITVOID' => ['card' => 'cardOperation', 'apm' => 'apmOperation'],
+        'RECURRING_SALE' => ['card' => 'cardSale', 'apm' => 'apmOrder'],
+        'CREATE_SCHEDULE' => ['card' => 'account', 'apm' => 'account'],
+        'UPDATE_SCHEDULE' => ['card' => 'schedule', 'apm' => 'schedule'],
+        'DELETE_SCHEDULE' => ['card' => 'schedule', 'apm' => 'schedule'],
+        'CREDIT2CARD' => ['card' => 'credit'],
+    ];
     private const CALLBACK_HASH_FIELDS = [
         'checkout' => ['id', 'order_number', 'order_amount', 'order_currency', 'order_description'],
         's2s' => ['trans_id', 'order_id', 'status'],
@@ -172,12 +198,27 @@ final class Turnpike
         private readonly int $timeoutSeconds = 30,
         private readonly int $retries = 3,
         private readonly float $retryPauseSeconds = 0.25,
+        /** The setting dialect.digest of the account: `md5` or `sha256`. */
+        private readonly string $digest = 'md5',
+        /** The setting dialect.hash: `specified` or `reversed_md5`. Requests with the specified hash are accepted with either. */
+        private readonly string $recipe = 'specified',
+        /**
+         * The payer and the card of the payment that a callback is about, for `reversed_md5`: a function of the payment id
+         * and the order id. It returns ['payerEmail' => …, 'card' => …], or null for a payment that was not made by card.
+         */
+        private readonly ?\Closure $cardPaymentOf = null,
     ) {
         if (preg_match('~^https?://[^/@?#]+(/[^@?#]*)?$~D', $url) !== 1) {
             throw new \InvalidArgumentException('The url is not the web address of a gateway.');
         }
         if ($password === '') {
             throw new \InvalidArgumentException('The password is missing.');
+        }
+        if (!in_array($digest, ['md5', 'sha256'], true)) {
+            throw new \InvalidArgumentException('The digest is not md5 or sha256.');
+        }
+        if (!in_array($recipe, ['specified', 'reversed_md5'], true)) {
+            throw new \InvalidArgumentException('The recipe is not specified or reversed_md5.');
         }
         $this->url = rtrim($url, '/');
         $this->callbackSecrets = array_values(array_filter((array) $callbackSecret, fn (string $one): bool => $one !== ''));
@@ -195,16 +236,71 @@ final class Turnpike
     }
 
     /** @param list<string> $values the signed values, raw and in order */
-    public static function sign(array $values, #[\SensitiveParameter] string $password): string
+    public static function sign(array $values, #[\SensitiveParameter] string $password, string $digest = 'md5'): string
     {
         // Since PHP 8.2 strtoupper converts only a to z, whatever the locale.
-        return sha1(md5(strtoupper(implode('', $values) . $password)));
+        return sha1(hash($digest, strtoupper(implode('', $values) . $password)));
+    }
+
+    /**
+     * The hash of a request in the recipe reversed_md5; without a card payment, that of any other payment.
+     *
+     * @param array<string, mixed> $fields
+     * @param array{payerEmail: string, card: string}|null $payment the payer, and the first six and the last four digits of
+     *     the card number; of a sale or credit with a card token, the token
+     */
+    public static function signReversed(
+        string $action,
+        array $fields,
+        #[\SensitiveParameter] string $password,
+        string $digest = 'md5',
+        ?array $payment = null,
+    ): string {
+        $texts = self::REVERSED_REQUESTS[$action] ?? throw new \InvalidArgumentException("Unknown action: $action");
+        $facts = ['password' => $password];
+        if ($payment !== null) {
+            $facts += ['payer_email' => $payment['payerEmail'], 'card' => $payment['card']];
+        }
+        $text = '';
+        foreach (self::REVERSED_TEXTS[$texts[$payment === null ? 'apm' : 'card'] ?? $texts['card']] as [$names, $isReversed]) {
+            $joined = implode('', self::valuesOf($facts + $fields, $names));
+            $text .= $isReversed ? strrev($joined) : $joined;
+        }
+        return hash($digest, strtoupper($text));
+    }
+
+    /**
+     * Whether $claimed is the hash of a callback over /post in the recipe reversed_md5; of a card payment, with its payer.
+     *
+     * @param array<string, mixed> $fields
+     * @param array{payerEmail: string, card: string}|null $payment
+     */
+    public static function isReversedCallback(
+        string $claimed,
+        array $fields,
+        #[\SensitiveParameter] string $password,
+        string $digest = 'md5',
+        ?array $payment = null,
+    ): bool {
+        $values = self::flatFields($fields);
+        unset($values['hash']);
+        ksort($values, SORT_STRING);
+        $right = $payment === null
+            ? hash($digest, strtoupper(implode('', array_map('strrev', $values))) . $password)
+            : self::signReversed('GET_TRANS_STATUS', $fields, $password, $digest, $payment);
+        return hash_equals($right, strtolower($claimed));
     }
 
     /** Opens a Checkout session; redirect the payer to its `redirect_url`. */
     public function session(array $fields): array
     {
         return $this->checkout('session', $fields);
+    }
+
+    /** Makes a payment link (`title`, `currency`, `amount` or `min_amount` and `max_amount`); its `url` is for payers. */
+    public function link(array $fields): array
+    {
+        return $this->checkout('link', $fields);
     }
 
     /** The status of a payment (`payment_id`) or of the newest attempt of an order (`order_id`). */
@@ -232,7 +328,7 @@ final class Turnpike
         }
         $fields = self::withId($fields, $repeat);
         $fields['merchant_key'] = $this->merchantKey;
-        $fields['hash'] = self::sign(self::valuesOf($fields, $signs), $this->password);
+        $fields['hash'] = self::sign(self::valuesOf($fields, $signs), $this->password, $this->digest);
         $body = json_encode($fields, JSON_THROW_ON_ERROR | JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE);
         return $this->send("/api/v1/$path", 'application/json', $body, $repeat, $fields['operation_id'] ?? null);
     }
@@ -245,7 +341,7 @@ final class Turnpike
             throw new \InvalidArgumentException('The clientKey is missing.');
         }
         $fields = self::withId($fields, $repeat);
-        $hash = self::sign(self::valuesOf($fields, $signs), $this->password);
+        $hash = self::sign(self::valuesOf($fields, $signs), $this->password, $this->digest);
         // The brand has to come before a long field.
         $first = ['action' => $action, 'client_key' => $this->clientKey, 'hash' => $hash];
         $form = $first + array_intersect_key($fields, ['brand' => '']) + $fields;
@@ -288,7 +384,7 @@ final class Turnpike
             throw new CallbackException('body', 'The body is not a JSON object.');
         }
         $isS2s = array_key_exists('trans_id', $fields);
-        $this->requireHash($fields, self::CALLBACK_HASH_FIELDS[$isS2s ? 's2s' : 'checkout']);
+        $this->requireHash($fields, $isS2s);
         $state = (string) ($isS2s ? $fields['status'] : $fields['order_status']);
         return [
             'id' => $headers['webhook-id'],
@@ -333,30 +429,58 @@ final class Turnpike
         throw new CallbackException('signature', 'The signature does not match: another secret, or not the raw body.');
     }
 
-    /**
-     * @param array<string, mixed> $fields
-     * @param list<string> $names
-     */
-    private function requireHash(array $fields, array $names): void
+    /** @param array<string, mixed> $fields */
+    private function requireHash(array $fields, bool $isS2s): void
     {
-        $values = self::valuesOf($fields, $names);
         $claimed = is_string($fields['hash'] ?? null) ? strtolower($fields['hash']) : '';
         foreach ([$this->password, $this->previousPassword] as $password) {
-            if ($password === '') {
-                continue;
-            }
-            $rights = [self::sign($values, $password)];
-            if (function_exists('mb_strtoupper')) {
-                // An account can choose full Unicode upper-casing.
-                $rights[] = sha1(md5(mb_strtoupper(implode('', $values) . $password, 'UTF-8')));
-            }
-            foreach ($rights as $right) {
-                if (hash_equals($right, $claimed)) {
-                    return;
-                }
+            if ($password !== '' && $this->isHashed($claimed, $fields, $isS2s, $password)) {
+                return;
             }
         }
         throw new CallbackException('hash', 'The hash of the callback does not match the password.');
+    }
+
+    /** @param array<string, mixed> $fields */
+    private function isHashed(
+        string $claimed,
+        array $fields,
+        bool $isS2s,
+        #[\SensitiveParameter] string $password,
+    ): bool {
+        if ($isS2s && $this->recipe === 'reversed_md5') {
+            $ids = self::valuesOf($fields, ['trans_id', 'order_id']);
+            $payment = $this->cardPaymentOf === null ? null : ($this->cardPaymentOf)(...$ids);
+            return self::isReversedCallback($claimed, $fields, $password, $this->digest, $payment);
+        }
+        $values = self::valuesOf($fields, self::CALLBACK_HASH_FIELDS[$isS2s ? 's2s' : 'checkout']);
+        $rights = [self::sign($values, $password, $this->digest)];
+        if (function_exists('mb_strtoupper')) {
+            // An account can choose full Unicode upper-casing.
+            $rights[] = sha1(hash($this->digest, mb_strtoupper(implode('', $values) . $password, 'UTF-8')));
+        }
+        foreach ($rights as $right) {
+            if (hash_equals($right, $claimed)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * The fields under their names in a form: `custom_data[cart][id]`.
+     *
+     * @param array<int|string, mixed> $fields
+     * @return array<string, string>
+     */
+    private static function flatFields(array $fields, string $outer = ''): array
+    {
+        $flat = [];
+        foreach ($fields as $name => $value) {
+            $path = $outer === '' ? (string) $name : "{$outer}[{$name}]";
+            $flat += is_array($value) ? self::flatFields($value, $path) : [$path => (string) $value];
+        }
+        return $flat;
     }
 
     /**

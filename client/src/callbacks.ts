@@ -11,7 +11,7 @@ import {
   SIGNATURE_TOLERANCE_MS,
   type State,
 } from './generated.ts';
-import { isSame, isSigned, signedValues } from './sign.ts';
+import { type CardPayment, type Digest, isReversedCallback, isSame, isSigned, signedValues } from './sign.ts';
 
 interface CommonFields {
   hash: string;
@@ -54,7 +54,7 @@ export interface CheckoutCallback extends CommonFields {
   order_status: string;
   date: string;
   /** The amount of a capture, void or refund. */
-  amount?: string;
+  operation_amount?: string;
   reason?: string;
   card_expiration_date?: string;
   recurring_init_trans_id?: string;
@@ -101,6 +101,11 @@ export interface CallbackKeys {
   secrets: readonly string[];
   /** The passwords that may have hashed it; two while the password is rotated. */
   passwords: readonly string[];
+  /** The settings `dialect.digest` and `dialect.hash` of the account. */
+  digest?: Digest | undefined;
+  recipe?: 'specified' | 'reversed_md5' | undefined;
+  /** The payer and the card of the payment that a callback is about; undefined if it was not made by card. */
+  cardPaymentOf?: ((paymentId: string, orderId: string) => CardPayment | undefined) | undefined;
   /** How far the signed time may differ from the clock, in seconds. */
   toleranceSeconds?: number | undefined;
   /** The clock, in milliseconds since 1970. */
@@ -128,8 +133,18 @@ export function verifyCallback(raw: RawCallback, keys: CallbackKeys): CallbackEv
   const fields = fieldsOf(header('content-type'), body);
   const protocol = 'trans_id' in fields ? 's2s' : 'checkout';
   const values = signedValues(fields, CALLBACK_HASH_FIELDS[protocol]);
+  const isHashed = (hash: string, signed: readonly string[], password: string): boolean =>
+    protocol === 's2s' && keys.recipe === 'reversed_md5'
+      ? isReversedCallback(
+          hash,
+          flatFields(fields),
+          password,
+          keys.digest,
+          keys.cardPaymentOf?.(String(fields.trans_id), String(fields.order_id)),
+        )
+      : isSigned(hash, signed, password, keys.digest);
   const claimed = typeof fields.hash === 'string' ? fields.hash : '';
-  if (!keys.passwords.some((password) => isSigned(claimed, values, password))) {
+  if (!keys.passwords.some((password) => isHashed(claimed, values, password))) {
     throw new CallbackError('hash', 'The hash of the callback does not match the password.');
   }
   const common = {
@@ -146,6 +161,16 @@ export function verifyCallback(raw: RawCallback, keys: CallbackKeys): CallbackEv
   const sent = fields as unknown as CheckoutCallback;
   const state = CHECKOUT_STATES[sent.order_status] as State;
   return { ...common, protocol, paymentId: sent.id, orderId: sent.order_number, state, fields: sent };
+}
+
+/** The fields under their names in a form: `custom_data[cart][id]`. */
+function flatFields(value: object, nameOf = (name: string): string => name): Record<string, string> {
+  const entries = Object.entries(value).flatMap(([name, inner]): [string, string][] =>
+    typeof inner === 'object' && inner !== null
+      ? Object.entries(flatFields(inner, (below) => `${nameOf(name)}[${below}]`))
+      : [[nameOf(name), String(inner)]],
+  );
+  return Object.fromEntries(entries);
 }
 
 function requireSignature(

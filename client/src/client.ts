@@ -12,6 +12,7 @@ import {
   type CheckoutPage,
   type CheckoutPayment,
   type CheckoutRequests,
+  type Link,
   type OperationAnswer,
   S2S_OPERATIONS,
   type S2sRequests,
@@ -20,7 +21,7 @@ import {
   type StatusAnswer,
 } from './generated.ts';
 import { expressHandler, fastifyPlugin, type Handle, type OnError, webHandler } from './servers.ts';
-import { sign, signedValues } from './sign.ts';
+import { type CardPayment, type Digest, sign, signedValues } from './sign.ts';
 import { DEFAULTS, send, type TransportOptions } from './transport.ts';
 
 export interface TurnpikeOptions extends Partial<TransportOptions> {
@@ -32,6 +33,12 @@ export interface TurnpikeOptions extends Partial<TransportOptions> {
   merchantKey?: string | undefined;
   /** The password that signs requests. */
   password: string;
+  /** The setting `dialect.digest` of the account. */
+  digest?: Digest | undefined;
+  /** The setting `dialect.hash` of the account; requests with the specified hash are accepted with either. */
+  recipe?: 'specified' | 'reversed_md5' | undefined;
+  /** The payer and the card of the payment that a callback is about, for `reversed_md5`; undefined if it is not by card. */
+  cardPaymentOf?: ((paymentId: string, orderId: string) => CardPayment | undefined) | undefined;
   /** The former password while it is rotated: callbacks that were written before still have its hash. */
   previousPassword?: string | undefined;
   /** The callback secret (`whsec_…`), or both secrets while it is rotated. */
@@ -57,6 +64,15 @@ export type SaleRequest<B extends string = Brand> = { brand: B; custom_data?: Cu
 type ParametersOf<B extends Brand> = (BrandFields[B] extends { parameters?: infer P } ? Partial<P> : object) &
   Partial<Omit<BrandFields[B], 'parameters'>>;
 
+/** A payment link: what is paid, and how often. */
+export type LinkRequest = Omit<CheckoutRequests['link'], 'uses'> & {
+  /** How often it can be paid: once without it, any number of times if it is null. */
+  uses?: number | null;
+  methods?: string[];
+  /** What the payer is asked for first. */
+  ask?: ('name' | 'email' | 'phone' | 'reference')[];
+};
+
 export type SessionRequest = CheckoutRequests['session'] & {
   /** The brands that the payer may choose from; without it, all brands that fit the order. */
   methods?: readonly (Brand | 'card' | (string & {}))[];
@@ -77,6 +93,8 @@ type Action = keyof S2sRequests;
 export interface Checkout {
   /** Opens a session; redirect the payer to its `redirect_url`. */
   session(request: SessionRequest): Promise<CheckoutPage>;
+  /** Makes a payment link; its `url` is for payers. */
+  link(request: LinkRequest): Promise<Link>;
   /** The status of a payment or of the newest attempt of an order; with `size`, the newest attempts. */
   status(request: ById | ByOrder): Promise<CheckoutPayment>;
   status(request: ByOrder & { size: number }): Promise<CheckoutPayment[]>;
@@ -145,7 +163,7 @@ export class Turnpike {
     const checkout = async <Answer>(path: CheckoutPath, request: object): Promise<Answer> => {
       const { signs, repeat } = CHECKOUT_OPERATIONS[path];
       const fields: Fields = repeat === 'operation' ? withId(request) : request;
-      const hash = sign(signedValues(fields, signs), options.password);
+      const hash = sign(signedValues(fields, signs), options.password, options.digest);
       const body = JSON.stringify({ merchant_key: required('merchantKey'), ...fields, hash });
       const { operation_id: operationId } = fields;
       const message = { url: `${url}/api/v1/${path}`, contentType: 'application/json', body, operationId };
@@ -154,7 +172,7 @@ export class Turnpike {
 
     const post = async <Answer>(action: Action, request: object, repeat = repeatOf(action)): Promise<Answer> => {
       const fields: Fields = repeatOf(action) === 'operation' ? withId(request) : request;
-      const hash = sign(signedValues(fields, S2S_OPERATIONS[action].signs), options.password);
+      const hash = sign(signedValues(fields, S2S_OPERATIONS[action].signs), options.password, options.digest);
       // The brand has to come before a long field.
       const body = formOf({ action, client_key: required('clientKey'), hash, brand: undefined, ...fields }).toString();
       const { operation_id: operationId } = fields;
@@ -178,6 +196,7 @@ export class Turnpike {
 
     this.checkout = {
       session: (request) => checkout('session', { operation: 'purchase', ...request }),
+      link: (request) => checkout('link', request),
       status: <Answer>(request: ById | ByOrder) => checkout<Answer>('payment/status', request),
       refund: (request) => checkout('payment/refund', request),
       capture: (request) => checkout('payment/capture', request),
@@ -204,6 +223,9 @@ export class Turnpike {
     const keys: CallbackKeys = {
       secrets: [options.callbackSecret ?? []].flat().filter((secret) => secret !== ''),
       passwords: [options.password, ...(options.previousPassword ? [options.previousPassword] : [])],
+      digest: options.digest,
+      recipe: options.recipe,
+      cardPaymentOf: options.cardPaymentOf,
     };
     const verify = (raw: RawCallback): CallbackEvent => {
       if (keys.secrets.length === 0) throw new TypeError('The option `callbackSecret` is missing.');

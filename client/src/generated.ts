@@ -186,6 +186,32 @@ export interface CheckoutRequests {
       phone?: string | undefined;
     } | undefined;
   };
+  link: {
+    /** Expects text of 1 to 100 characters. */
+    title: string;
+    /** Expects ISO 4217 code in capitals. */
+    currency: string;
+    /** Expects decimal with two fraction digits, or with as many as the currency has; greater than 0. */
+    amount?: string | undefined;
+    /** Expects decimal with two fraction digits, or with as many as the currency has; greater than 0. */
+    min_amount?: string | undefined;
+    /** Expects decimal with two fraction digits, or with as many as the currency has; greater than 0. */
+    max_amount?: string | undefined;
+    /** Expects text of 1 to 1000 characters. */
+    description?: string | undefined;
+    /** Expects whole number from 1 to 1000000. */
+    uses?: number | string | undefined;
+    /** Expects date, or date and time in UTC. */
+    valid_until?: string | undefined;
+    /** Expects language. */
+    locale?: string | undefined;
+    /** Expects absolute https address (http too in the sandbox). */
+    success_url?: string | undefined;
+    /** Expects `true` or `false`, also as `Y`, `N`, `1`, `0`. */
+    authorise?: boolean | 'Y' | 'N' | undefined;
+    /** Expects text of 1 to 32 characters. */
+    order_prefix?: string | undefined;
+  };
   'payment/status': {
     /** Expects id of a payment, as the gateway returned it. Optional; `trans_id` is accepted too. */
     payment_id?: string | undefined;
@@ -594,6 +620,124 @@ export interface BrandFields {
       personal_id?: string | undefined;
     } | undefined;
   };
+  /** iDEAL: the payer approves in their online banking in the Netherlands. */
+  ideal: {
+    order_currency: 'EUR';
+    /** Expects `NL`. */
+    payer_country?: string | undefined;
+  };
+  /** Bancontact: the payer pays by card or banking app in Belgium. */
+  bancontact: {
+    order_currency: 'EUR';
+    /** Expects `BE`. */
+    payer_country?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_first_name?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_last_name?: string | undefined;
+  };
+  /** eps: the payer approves in their online banking in Austria. */
+  eps: {
+    order_currency: 'EUR';
+    /** Expects `AT`. */
+    payer_country?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_first_name?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_last_name?: string | undefined;
+  };
+  /** Przelewy24: the payer approves in their online banking in Poland. */
+  przelewy24: {
+    order_currency: 'PLN' | 'EUR';
+    /** Expects `PL`. */
+    payer_country?: string | undefined;
+    /** Expects e-mail address. Requested from the payer if missing; only if the provider needs it. */
+    payer_email?: string | undefined;
+  };
+  /** BLIK: the payer enters a code of their banking app in Poland, and approves the payment there. */
+  blik: {
+    order_currency: 'PLN';
+    /** Expects `PL`. */
+    payer_country?: string | undefined;
+    parameters?: {
+      /** Expects 6 digits. Requested from the payer if missing; only if the provider needs it; kept sealed. */
+      code?: string | undefined;
+    } | undefined;
+  };
+  /** TWINT: the payer approves in their app in Switzerland. */
+  twint: {
+    order_currency: 'CHF';
+    /** Expects one of `CH`, `LI`. */
+    payer_country?: string | undefined;
+  };
+  /** Swish: the payer approves in their app in Sweden. */
+  swish: {
+    order_currency: 'SEK';
+    /** Expects `SE`. */
+    payer_country?: string | undefined;
+  };
+  /** MobilePay: the payer approves in their app in Denmark or Finland. */
+  mobilepay: {
+    order_currency: 'DKK' | 'EUR' | 'NOK' | 'SEK';
+    /** Expects one of `DK`, `FI`. */
+    payer_country?: string | undefined;
+  };
+  /** MB WAY: the payer approves in their app in Portugal, which is found by the phone number. */
+  mbway: {
+    order_currency: 'EUR';
+    /** Expects `PT`. */
+    payer_country?: string | undefined;
+    /** Expects phone number with country code. Requested from the payer if missing; only if the provider needs it. */
+    payer_phone?: string | undefined;
+    /** Expects e-mail address. Requested from the payer if missing; only if the provider needs it. */
+    payer_email?: string | undefined;
+  };
+  /** PayPal: the payer approves in their PayPal account. */
+  paypal: {
+    order_currency: 'AUD' | 'BRL' | 'CAD' | 'CHF' | 'CZK' | 'DKK' | 'EUR' | 'GBP' | 'HKD' | 'HUF' | 'ILS' | 'JPY' | 'MXN' | 'MYR' | 'NOK' | 'NZD' | 'PHP' | 'PLN' | 'SEK' | 'SGD' | 'THB' | 'TWD' | 'USD';
+  };
+  /** Klarna: the payer buys now and pays later, or in parts. The order needs lines, which add up to its amount. */
+  klarna: {
+    order_currency: 'AUD' | 'CAD' | 'CHF' | 'CZK' | 'DKK' | 'EUR' | 'GBP' | 'HUF' | 'NOK' | 'NZD' | 'PLN' | 'RON' | 'SEK' | 'USD';
+    /** Expects list of objects with `name`, `quantity`, `unit_amount` and `amount`. */
+    order_lines: readonly { name: string; quantity?: number | string; unit_amount?: string; amount?: string }[];
+    /** Expects decimal with two fraction digits, or with as many as the currency has. */
+    order_shipping?: string | undefined;
+    /** Expects decimal with two fraction digits, or with as many as the currency has. */
+    order_tax?: string | undefined;
+    /** Expects decimal with two fraction digits, or with as many as the currency has. */
+    order_discount?: string | undefined;
+    /** Expects one of `AT`, `AU`, `BE`, `CA`, `CH`, `CZ`, `DE`, `DK`, `ES`, `FI`, `FR`, `GB`, `GR`, `HU`, `IE`, `IT`, `NL`, `NO`, `NZ`, `PL`, `PT`, `RO`, `SE`, `SK`, `US`. Requested from the payer if missing; only if the provider needs it. */
+    payer_country?: string | undefined;
+    /** Expects e-mail address. Requested from the payer if missing; only if the provider needs it. */
+    payer_email?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_first_name?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_last_name?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_address?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_zip?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_city?: string | undefined;
+  };
+  /** SEPA direct debit: the payer lets the merchant debit their bank account. Banks may take weeks to refuse. A merchant who sends the account has shown the payer the text of the mandate; the payment page shows it otherwise. */
+  'sepa-debit': {
+    order_currency: 'EUR';
+    /** Expects one of `AD`, `AL`, `AT`, `BE`, `BG`, `CH`, `CY`, `CZ`, `DE`, `DK`, `EE`, `ES`, `FI`, `FR`, `GB`, `GR`, `HR`, `HU`, `IE`, `IS`, `IT`, `LI`, `LT`, `LU`, `LV`, `MC`, `MD`, `ME`, `MK`, `MT`, `NL`, `NO`, `PL`, `PT`, `RO`, `RS`, `SE`, `SI`, `SK`, `SM`, `VA`. */
+    payer_country?: string | undefined;
+    parameters?: {
+      /** Expects IBAN, with or without spaces. Requested from the payer if missing; only if the provider needs it; kept sealed. */
+      iban?: string | undefined;
+    } | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_first_name?: string | undefined;
+    /** Requested from the payer if missing; only if the provider needs it. */
+    payer_last_name?: string | undefined;
+    /** Expects e-mail address. Requested from the payer if missing; only if the provider needs it. */
+    payer_email?: string | undefined;
+  };
 }
 
 export interface SaleAnswer {
@@ -618,6 +762,12 @@ export interface SaleAnswer {
   digital_wallet?: 'wallet-a' | 'wallet-b';
   /** The token of the card, in a recurring card payment. */
   card_token?: string;
+  /** In the sandbox only: well-known fields that the gateway does not act upon. */
+  warnings?: {
+    param: string;
+    hint: string;
+    link: string;
+  }[];
 }
 
 export interface StatusAnswer {
@@ -710,11 +860,42 @@ export interface CheckoutCapture {
   /** The state of the payment. */
   status: 'prepare' | 'redirect' | '3ds' | 'pending' | 'settled' | 'decline' | 'void' | 'reversal' | 'refund' | 'chargeback' | 'expired';
   /** The outcome of the capture. */
-  trans_status: 'success' | 'fail' | 'undefined';
+  trans_status: 'SUCCESS' | 'FAIL' | 'UNDEFINED';
   date: string;
   operation_id: string;
   /** Why the provider declined it. */
   reason?: string;
+}
+
+export interface Link {
+  link_id: string;
+  mid: string;
+  /** The address for payers. */
+  url: string;
+  state: 'active' | 'used_up' | 'expired' | 'inactive';
+  title: string;
+  description: string;
+  currency: string;
+  amount: string;
+  min_amount: string;
+  max_amount: string;
+  /** How often the link can be paid: once without it, any number of times if it is null. */
+  uses: string;
+  uses_left: string;
+  valid_until: string;
+  /** The methods that the payer may choose from; empty means all that fit. */
+  methods: string[];
+  locale: string;
+  success_url: string;
+  /** What the payer is asked for before the payment. */
+  ask: 'name' | 'email' | 'phone' | 'reference'[];
+  authorise: string;
+  order_prefix: string;
+  /** The number of successful payments. */
+  payments: string;
+  /** What they captured. */
+  captured: string;
+  created_at: string;
 }
 
 /** The states of a payment, as `/post` names them. */
@@ -746,6 +927,7 @@ export const S2S_OPERATIONS = {
 
 export const CHECKOUT_OPERATIONS = {
   session: { signs: ['order.number', 'order.amount', 'order.currency', 'order.description'], repeat: 'order' },
+  link: { signs: ['title', 'amount', 'min_amount', 'currency', 'description'], repeat: 'once' },
   'payment/status': { signs: ['payment_id', 'order_id'], repeat: 'read' },
   'payment/card/credit': { signs: ['order_id', 'order_amount', 'order_currency', 'order_description'], repeat: 'operation' },
   'payment/refund': { signs: ['payment_id', 'amount'], repeat: 'operation' },
@@ -754,6 +936,12 @@ export const CHECKOUT_OPERATIONS = {
   'payment/retry': { signs: ['payment_id'], repeat: 'order' },
   'payment/recurring': { signs: ['recurring_init_trans_id', 'recurring_token', 'order.number', 'order.amount', 'order.description'], repeat: 'order' },
 } as const satisfies Record<string, Operation>;
+
+/** The texts of the recipe `reversed_md5`: values that are joined, and whether the result is reversed. */
+export const REVERSED_TEXTS: Readonly<Record<string, readonly { of: readonly string[]; isReversed: boolean }[]>> = {"cardSale":[{"of":["payer_email"],"isReversed":true},{"of":["password"],"isReversed":false},{"of":["card"],"isReversed":true}],"cardOperation":[{"of":["payer_email"],"isReversed":true},{"of":["password","trans_id"],"isReversed":false},{"of":["card"],"isReversed":true}],"apmSale":[{"of":["identifier","order_id","order_amount","order_currency","password"],"isReversed":true}],"apmOperation":[{"of":["trans_id","password"],"isReversed":true}],"apmOrder":[{"of":["order_id","password"],"isReversed":true}],"account":[{"of":["password"],"isReversed":true}],"schedule":[{"of":["schedule_id","password"],"isReversed":true}],"credit":[{"of":["password"],"isReversed":false},{"of":["card"],"isReversed":true}]};
+
+/** The text of each request, for card payments and for others. */
+export const REVERSED_REQUESTS: Readonly<Record<string, { card?: string; apm?: string }>> = {"SALE":{"card":"cardSale","apm":"apmSale"},"AUTH":{"card":"cardSale"},"GET_TRANS_STATUS":{"card":"cardOperation","apm":"apmOperation"},"GET_TRANS_DETAILS":{"card":"cardOperation","apm":"apmOperation"},"GET_TRANS_STATUS_BY_ORDER":{"card":"cardSale","apm":"apmOrder"},"CAPTURE":{"card":"cardOperation","apm":"apmOperation"},"VOID":{"card":"cardOperation","apm":"apmOperation"},"CREDITVOID":{"card":"cardOperation","apm":"apmOperation"},"RECURRING_SALE":{"card":"cardSale","apm":"apmOrder"},"CREATE_SCHEDULE":{"card":"account","apm":"account"},"UPDATE_SCHEDULE":{"card":"schedule","apm":"schedule"},"DELETE_SCHEDULE":{"card":"schedule","apm":"schedule"},"CREDIT2CARD":{"card":"credit"}};
 
 /** The errors of the gateway; the code and the message together identify one. */
 export const ERRORS = [

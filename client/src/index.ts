@@ -16,4 +16,4 @@ export {
 } from './errors.ts';
 export type * from './generated.ts';
 export type { Handle, OnError } from './servers.ts';
-export { sign } from './sign.ts';
+export { type CardPayment, type Digest, isReversedCallback, sign, signReversed } from './sign.ts';

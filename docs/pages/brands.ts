@@ -1,14 +1,19 @@
 /** Generates docs/brands.md: the description, fields and a working request of every brand. */
+
 import { BRANDS as SANDBOX } from '../../simulator/brands.ts';
-import { en } from '../../src/pages/locales/en.ts';
+import { localeFor } from '../../src/pages/locale.ts';
+import { methodNames } from '../../src/pages/pay/method-names.ts';
 import { EXAMPLES, IDENTIFICATIONS } from '../../src/rules/brand-examples.ts';
 import { BRANDS, type Brand } from '../../src/rules/brands.ts';
 import type { Field } from '../../src/rules/fields.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
-import type { MethodKind } from '../../src/rules/method-kinds.ts';
-import { SETTINGS, type SettingName } from '../../src/rules/settings.ts';
+import { requiresLines } from '../../src/rules/order-lines.ts';
+import { completeSettings, SETTINGS, type SettingName } from '../../src/rules/settings.ts';
 import { expectsOf, needOf, withMembers } from '../../src/wire/openapi/descriptions.ts';
 import { code, duration, page, table } from './markdown.ts';
+
+/** The names of the brands on a page that shows all of them. */
+const nameOf = methodNames(Object.keys(BRANDS), { settings: completeSettings({}) }, localeFor('en', undefined));
 
 /** The test brand has no simulated provider: the gateway itself answers. */
 const sandboxOf = (label: string): string =>
@@ -70,7 +75,7 @@ function section([label, brand]: [string, Brand]): string[] {
   const missing = toSet(brand);
   return [
     `## ${label}`,
-    brand.about,
+    `**${nameOf(label)}.** ${brand.about}`,
     ...(SANDBOX[label] ? [`**In the sandbox:** ${SANDBOX[label].sandbox}`] : []),
     brand.fields.length > 0 ? fieldTable(brand) : 'This brand has no fields of its own.',
     ...(missing.length > 0
@@ -84,8 +89,13 @@ function section([label, brand]: [string, Brand]): string[] {
     ...(brand.methods ? [waysToPay(brand.methods)] : []),
     ['```sh', command(label), '```'].join('\n'),
     ...(label === 'open-banking-a' ? identifications() : []),
+    ...(requiresLines(brand.fields) ? [LINES] : []),
   ];
 }
+
+const LINES = `
+In a [Checkout session](merchant/checkout.md#order-lines) the lines are ${code('order.lines')}, with ${code('order.shipping')},
+${code('order.tax')} and ${code('order.discount')}; a session without lines does not offer the brand.`;
 
 const waysToPay = (methods: readonly string[]): string => `
 The provider’s page offers the payment methods ${methods.join(', ')}, each if all its fields were sent. If no method is
@@ -104,9 +114,9 @@ not offer the brand without this list, because payers cannot enter it.`,
   ),
 ];
 
-/** The brands that support recurring sales, as a phrase. */
-function recurring(): string {
-  const labels = Object.entries(BRANDS).flatMap(([label, { recurs }]) => (recurs ? [code(label)] : []));
+/** The brands that support recurring sales everywhere, or at some providers, as a phrase. */
+function recurring(where: Brand['recurs']): string {
+  const labels = Object.entries(BRANDS).flatMap(([label, { recurs }]) => (recurs === where ? [code(label)] : []));
   return [labels.slice(0, -1).join(', '), labels.at(-1)].filter(Boolean).join(' or ');
 }
 
@@ -123,14 +133,17 @@ adds its own fields to the [fields of every sale](requests.md#sale). A field tha
   other names for brands.
 - A field that is _requested from the payer if missing_ may be left out. The sale then returns a redirect to a page of
   the gateway, where the payer enters it. The country is taken from ${code('payer_country')}, in upper or lower case.
+- _Only if the provider needs it_: some providers do, others ask the payer themselves. The gateway asks if one that may get
+  the payment by the routes of the account needs it.
 - _Merchant_ under _Supplied by_ means that only the merchant knows the value: send it in the sale, or in the
   ${code('parameters')} of a [Checkout session](merchant/checkout.md#open-a-session). The payment page does not ask for it,
   and a session that lacks a required one does not offer the brand.
 - The payment page shows a brand under its _name_, in the language of the payer, unless the account has given it another
-  one: see [Names and order of methods](merchant/payment-page.md#names-and-order-of-methods).
+  one. Names that would be the same on a page are numbered: see [Names and order of methods](merchant/payment-page.md#names-and-order-of-methods).
 - _Kept sealed_ means that the value is encrypted and sent only to the provider. No response, log or admin call
   contains it. _Not stored_ means that the value is used for the sale and then forgotten.
-- Card payments and payments with ${recurring()} support [recurring sales](merchant/recurring.md).
+- Card payments and payments with ${recurring(true)} support [recurring sales](merchant/recurring.md). Those with
+  ${recurring('byProvider')} do so at some [providers](connectors.md).
 - Payouts (money _out_) cannot be refunded.
 - The payer’s time starts with the sale. When it is over, the payment is declined. A payment that its provider has
   accepted can stay ${code('PENDING')} for the time that is marked _while pending_; then it is declined.
@@ -138,13 +151,13 @@ adds its own fields to the [fields of every sale](requests.md#sale). A field tha
   arguments are the brand, the identifier, the order number, the currency and the brand fields. In the sandbox the
   identifier ${code('decline@example.com')} makes every brand decline.`,
     table(
-      ['Brand', 'Description', 'Name', 'Money', 'Country', 'Currencies', 'Payer’s time', 'In the sandbox'],
+      ['Name', 'Brand', 'Description', 'Money', 'Country', 'Currencies', 'Payer’s time', 'In the sandbox'],
       Object.entries(BRANDS).map(([label, brand]) => [
-        `[${label}](#${label})`,
+        `[${nameOf(label)}](#${label})`,
+        code(label),
         brand.about,
-        en.methods[brand.kind as Exclude<MethodKind, 'card'>],
         brand.isPayout ? 'out' : 'in',
-        brand.country ?? 'any',
+        brand.countries?.join(', ') ?? 'any',
         currenciesOf(brand),
         payerTimeOf(brand),
         sandboxOf(label),

@@ -53,10 +53,16 @@ The examples on this page write ${code('turnpike')} for each of these.
 ## Where a command works
 
 The commands ${code('account')}, ${code('payment')}, ${code('listen')}, ${code('trigger')} and ${code('explain')} call the
-[admin API](operator/admin-api.md) of a running gateway: the one of ${code('--url')}. They read the admin token from
+[admin API](operator/admin-api.md) of a running gateway: the one of ${code('--url')}, or of a profile. They read the admin token from
 ${code('TURNPIKE_ADMIN_TOKEN')}. For a sandbox on the same machine they read it from the file ${code('admin.token')} in
 ${code('DATA_DIR')}, which the first start of the sandbox writes for its owner only. The token is never an argument, is sent
-to no other address, and is not sent over plain http to another machine.
+to no other address, and is not sent over plain http to another machine. An address without ${code('http://')} is completed:
+${code('localhost:3000')}, or ${code('3000')} for a port of this machine.
+
+For gateways on other machines, keep a profile: ${code('turnpike profile add live --url https://pay.example.com')} asks for a token,
+tries it, and keeps both in ${code('~/.config/turnpike/profiles.json')}, which only you can read. ${code('--profile live')} or
+${code('TURNPIKE_PROFILE=live')} then selects the gateway and its token. Use an [API token](operator/access.md) of your own with
+the role that you need rather than the admin token of the installation.
 
 The other commands open the database themselves, with the [variables](configuration.md) of the gateway. They also work
 while a gateway runs, except ${code('backup --restore')}, and ${code('rotate-keys')} in a sandbox with its key in

@@ -1,4 +1,5 @@
 /** Generates docs/page-scripts.md: the script inventory of the payment page and how to verify it. */
+import { EMBED_SCRIPTS, FRAME_SCRIPT } from '../../src/pages/embed/scripts.ts';
 import { CHALLENGE_SCRIPT, SCRIPT, SCRIPT_HASH, SHARE_SCRIPT } from '../../src/pages/script.ts';
 import { sourceHash } from '../../src/pages/source-hash.ts';
 import { PRETEND_SCRIPT, VENDOR_B, WALLET_SCRIPT } from '../../src/pages/wallets/scripts.ts';
@@ -8,7 +9,10 @@ import { code, page, table } from './markdown.ts';
 const DUTIES: readonly [does: string, without: string][] = [
   ['Formats the card number and the expiry, and shows the card network', 'the payer enters them in any format'],
   ['Validates fields before the form is submitted', 'the server validates them, with the same messages'],
-  ['Submits a form once and shows progress', 'the server treats a second submission as a repeat of the first'],
+  [
+    'Sends a form once without leaving the page, shows progress, errors and declines in it, and asks for the state of the payment if there is no answer',
+    'the browser sends the form, and the server treats a second submission as a repeat of the first',
+  ],
   [
     'Polls the state of the payment, and reloads the page when it has changed',
     'the page reloads itself every five seconds',
@@ -50,6 +54,13 @@ from the address in its settings, and the page of the bank in the frame of a 3-D
           'opens the challenge in a [dialog](three-ds.md#challenge-window); without it the payer clicks a button',
         ],
         [
+          'frame script',
+          'Turnpike, `src/pages/embed/frame.js`',
+          bytes(FRAME_SCRIPT),
+          'all of accounts with `frame_ancestors`',
+          'tells the shop around the frame of an [embedded page](merchant/embedded-page.md) the height and the result',
+        ],
+        [
           'share',
           'Turnpike, `src/pages/pay/share.js`',
           bytes(SHARE_SCRIPT),
@@ -81,7 +92,7 @@ from the address in its settings, and the page of the bank in the frame of a 3-D
     ),
     table(['Function of the page script', 'Without JavaScript'], DUTIES),
     `
-The page script reads and changes the page and requests ${code('/pay/…/status')} of the same origin. It uses no cookies and
+The page script reads and changes the page and requests ${code('/pay/…')} and ${code('/pay/…/status')} of the same origin. It uses no cookies and
 no browser storage. Card data stay in the form.`,
     '## Device wallets',
     `
@@ -99,6 +110,7 @@ policy that is extended by the addresses of the vendor:`,
       [
         [code('script-src'), code(VENDOR_B.script)],
         [code('frame-src'), code(VENDOR_B.frames)],
+        [code('img-src'), code(VENDOR_B.images)],
         [code('connect-src'), VENDOR_B.connections.split(' ').map(code).join(', ')],
         [code('style-src'), 'a nonce, for the styles that the script adds'],
         [code('require-trusted-types-for'), 'is left out, because the script may use strings as HTML'],
@@ -112,6 +124,7 @@ The header ${code('content-security-policy')} of every page allows only these sc
       [
         ['page script', code(SCRIPT_HASH)],
         ['challenge', code(sourceHash(CHALLENGE_SCRIPT))],
+        ['frame script', code(sourceHash(FRAME_SCRIPT))],
         ['share', code(sourceHash(SHARE_SCRIPT))],
         ['wallet script', code(sourceHash(WALLET_SCRIPT))],
         ['pretend wallet', code(sourceHash(PRETEND_SCRIPT))],
@@ -126,4 +139,16 @@ The same header restricts everything else: ${code("default-src 'none'")}, styles
 origin, no plugins, no base address, no strings as scripts (${code("require-trusted-types-for 'script'")}), and frames
 only for the origins in the account setting ${code('frame_ancestors')}. On the page of a 3-D Secure challenge,
 ${code('frame-src')} is the origin of the bank and our own, for the page that the bank returns to.`,
+    '## Script for shops',
+    `
+Shops that [embed the page](merchant/embedded-page.md) include one of these files. A file never changes; ${code('/embed.js')} is the
+newest one. The value of ${code('integrity')} lets browsers verify it:`,
+    table(
+      ['File', 'Bytes', '`integrity`'],
+      EMBED_SCRIPTS.map(({ version, source, integrity }) => [
+        code(`/embed/${version}.js`),
+        bytes(source),
+        code(integrity),
+      ]),
+    ),
   );

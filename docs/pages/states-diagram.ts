@@ -1,5 +1,5 @@
 /** Generates docs/states.svg: the states of a payment and their transitions, from the table of states. */
-import { type PaymentEvent, STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
+import { type PaymentEvent, STATE_NAMES, type StateName, transitionsFrom } from '../../src/rules/states.ts';
 
 /** The column and row of each state; the compiler requires a place for a new state. */
 const PLACES: Record<StateName, readonly [column: number, row: number]> = {
@@ -21,8 +21,8 @@ const [COLUMN, ROW, MARGIN] = [232, 92, 24];
 const WIDTH = MARGIN * 2 + COLUMN * 4 + BOX_WIDTH;
 const HEIGHT = MARGIN * 2 + ROW * 5 + BOX_HEIGHT;
 
-/** Decisions of an operator about late successes, which would cross all other lines. */
-const NOT_DRAWN: readonly PaymentEvent[] = ['acceptedLate', 'lateRefunded'];
+/** Decisions of an operator about late successes, and the way back from a chargeback: they would cross other lines. */
+const NOT_DRAWN: readonly PaymentEvent[] = ['acceptedLate', 'lateRefunded', 'chargebackReversed'];
 
 interface Arrow {
   from: StateName;
@@ -32,9 +32,7 @@ interface Arrow {
 
 function arrows(): Arrow[] {
   return STATE_NAMES.flatMap((from) => {
-    const moves = (Object.entries(STATES[from].on) as [PaymentEvent, StateName][]).filter(
-      ([event, to]) => to !== from && !NOT_DRAWN.includes(event),
-    );
+    const moves = transitionsFrom(from).filter(([event, to]) => to !== from && !NOT_DRAWN.includes(event));
     return [...Map.groupBy(moves, ([, to]) => to)].map(([to, group]) => ({
       from,
       to,

@@ -2,7 +2,14 @@
 import { BRANDS } from '../../src/rules/brands.ts';
 import { BLOCKING_ATTEMPTS, RETRY_SCHEDULE_MS } from '../../src/rules/callbacks.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
-import { isRetriable, type PaymentEvent, STATE_NAMES, STATES, type StateName } from '../../src/rules/states.ts';
+import {
+  isRetriable,
+  type PaymentEvent,
+  STATE_NAMES,
+  STATES,
+  type StateName,
+  transitionsFrom,
+} from '../../src/rules/states.ts';
 import { code, duration, page, table } from './markdown.ts';
 
 const STATE_MEANS: Record<StateName, string> = {
@@ -34,7 +41,10 @@ const EVENT_MEANS: Record<PaymentEvent, string> = {
   expired: 'the authorisation was not captured within the account’s `authorisation_days`',
   partlyRefunded: 'a part was refunded',
   refunded: 'the whole captured amount was refunded',
-  chargedBack: 'the payer’s bank charged the payment back',
+  chargedBack: 'the payer’s bank charged the payment back, or a part of it',
+  chargebackReversed:
+    'the provider returned the money of a chargeback: the payment has the state from before it, which is `REFUND` if a refund completed meanwhile',
+  secondChargedBack: 'the bank took the money once more after a reversal',
   acceptedLate: 'an operator accepted a success that the provider reported after the payment had ended',
   lateRefunded: 'the operator sent the money of such a late success back to the payer; no callback is sent',
 };
@@ -117,7 +127,6 @@ function timers(): string[][] {
 }
 
 export function states(): string {
-  const transitionsFrom = (state: StateName) => Object.entries(STATES[state].on) as [PaymentEvent, StateName][];
   const events = Object.entries(EVENT_MEANS);
   return page(
     'States of a payment',
@@ -146,8 +155,8 @@ A sale whose provider did not answer has \`result\` ${code('UNDEFINED')} and \`s
 outcome is known. The gateway does not decline it before the provider has answered.`,
     '## Diagram',
     `
-The transitions of the table above as a picture. A state that an event does not change, and the decisions of operators
-about late successes, are not drawn.`,
+The transitions of the table above as a picture. A state that an event does not change, the decisions of operators
+about late successes, and the way back from a chargeback are not drawn.`,
     '![Diagram of the states of a payment and their transitions](states.svg)',
     '## Events',
     table(
@@ -158,7 +167,11 @@ about late successes, are not drawn.`,
 The history of a payment also contains rows that do not change the state. For a capture, void, reversal or refund these
 are ${code('requested …')} when the amount is reserved, before the provider is called; ${code('refused …')} when the
 provider declined it; and ${code('unanswered …')} for each call without an outcome. A completed operation has the event
-from the table.`,
+from the table.
+
+Rows that move money tell the amount: \`amount\` of \`settled\`, \`captured\`, \`acceptedLate\`, \`partlyRefunded\` and
+\`refunded\` is what was captured or refunded by this event; that of \`chargedBack\` and \`secondChargedBack\` is what the bank
+took, at most what is left of the payment; that of \`chargebackReversed\` is what came back.`,
     '## Timers',
     table(['Condition', 'Effect'], timers()),
   );

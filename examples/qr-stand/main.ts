@@ -39,7 +39,7 @@ const address = await serve(
       if (status !== 'PENDING') return page('Not paid', sell);
       const code = codes.get(order);
       const image = code && code.until > Date.now() ? encodeQR(code.text, 'svg') : '<p>This code has expired.</p>';
-      return page('Scan to pay 2.50 EUR', `${image}<p>${sell}</p>`, 2);
+      return page('Scan to pay 2.50 EUR', `${image}<div>${sell}</div>`, 2);
     },
   },
 

@@ -23,7 +23,7 @@ const rows = (): string =>
 
 const address = await serve(
   {
-    'GET /': () => page('Tea Shop', `<p>Two teapots, 19.99 USD ${button('/buy', 'Buy')}</p><ul>${rows()}</ul>`),
+    'GET /': () => page('Tea Shop', `<div>Two teapots, 19.99 USD ${button('/buy', 'Buy')}</div><ul>${rows()}</ul>`),
 
     async 'POST /buy'() {
       const number = `tea-${randomUUID()}`;

@@ -12,7 +12,7 @@ interface Subscription {
 }
 
 const subscriptions = new Map<string, Subscription>(); // in your shop: a table
-const turnpike = await connect('Tea Club');
+const turnpike = await connect('Tea Club', { hasClock: true });
 
 function row([number, { isCancelled, charges }]: [string, Subscription]): string {
   const paid = [...charges.values()].filter((state) => state === 'SETTLED').length;
@@ -25,7 +25,7 @@ const address = await serve(
     'GET /': () =>
       page(
         'Tea Club',
-        `<p>Tea every month for a year, 9.99 USD ${button('/subscribe', 'Subscribe')}</p>
+        `<div>Tea every month for a year, 9.99 USD ${button('/subscribe', 'Subscribe')}</div>
 <ul>${[...subscriptions].map(row).join('')}</ul>`,
       ),
 

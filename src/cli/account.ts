@@ -1,9 +1,10 @@
 /** The commands `account …`: merchant accounts over the admin API. */
 import { text as readAll } from 'node:stream/consumers';
-import { isObject } from '../lib/json.ts';
-import { mostSimilar } from '../lib/similar.ts';
+import { isObject } from '../lib/text/json.ts';
+import { mostSimilar } from '../lib/text/similar.ts';
 import { isSecretSetting, SETTING_NAMES, SETTINGS, type SettingName } from '../rules/settings.ts';
 import { connectAdmin } from './admin-client.ts';
+import { onlyAccount } from './choose-account.ts';
 import { type Call, UsageError } from './command.ts';
 import { columns, members } from './output.ts';
 
@@ -51,7 +52,8 @@ export async function listAccounts(call: Call): Promise<undefined> {
 
 export async function showAccount(call: Call): Promise<undefined> {
   const admin = await connectAdmin(call);
-  print(call, await admin.request('GET', pathOf(call.arg('mid'))));
+  const mid = call.arg('mid') || (await onlyAccount(admin, '<mid>')).mid;
+  print(call, await admin.request('GET', pathOf(mid)));
 }
 
 export async function setAccount(call: Call): Promise<undefined> {
@@ -117,7 +119,7 @@ function readAssignment(word: string): [string, unknown] {
 /** Flags, numbers, lists and objects are JSON; everything else is text. */
 function readValue(name: string, text: string): unknown {
   const input = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as SettingName].input : undefined;
-  const isJson = name === 'suspended' || ['flag', 'number', 'list', 'pairs'].includes(String(input));
+  const isJson = name === 'suspended' || ['flag', 'number', 'list', 'pairs', 'json'].includes(String(input));
   if (!isJson || Array.isArray(input)) return text;
   try {
     return JSON.parse(text);

@@ -1,10 +1,12 @@
 /** The admin API for commands: finds the gateway and its token, sends requests, turns refusals into sentences. */
-import { isLoopbackHost } from '../lib/address.ts';
-import { isObject } from '../lib/json.ts';
-import { StartupError, UnreachableError } from '../lib/startup-error.ts';
+
+import { StartupError, UnreachableError } from '../lib/flow/startup-error.ts';
+import { isLoopbackHost } from '../lib/http/address.ts';
+import { isObject } from '../lib/text/json.ts';
 import { readAdminToken } from '../server/admin-token-file.ts';
 import { VARIABLES } from '../server/config.ts';
 import { type Call, NotAuthorisedError, type Option, UsageError } from './command.ts';
+import { type Profile, readProfiles } from './profile-file.ts';
 
 export const URL_OPTION: Option = {
   name: 'url',
@@ -14,6 +16,16 @@ export const URL_OPTION: Option = {
   variable: 'PUBLIC_URL',
   fallback: 'http://127.0.0.1:8080',
 };
+
+const PROFILE_OPTION: Option = {
+  name: 'profile',
+  value: '<name>',
+  about: 'the gateway of this profile, with its token, in place of --url',
+  variable: 'TURNPIKE_PROFILE',
+};
+
+/** The options of commands over the admin API. */
+export const GATEWAY_OPTIONS: readonly Option[] = [URL_OPTION, PROFILE_OPTION];
 
 const TIMEOUT_MS = 30_000;
 
@@ -28,9 +40,25 @@ export function causeOf(error: unknown): string {
   return name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? cause?.message ?? (error as Error).message);
 }
 
+type Asked = Pick<Call, 'option' | 'environment'>;
+
+/** The profile that the command line or the environment names; `--url` names a gateway without one. */
+async function profileOf({ option, environment }: Asked): Promise<Profile | undefined> {
+  const name = option('profile') ?? (option('url') === undefined ? environment.TURNPIKE_PROFILE : '');
+  if (!name) return undefined;
+  if (option('url') !== undefined)
+    throw new UsageError('Name the gateway with --url or with --profile, not with both.');
+  const profile = (await readProfiles(environment)).get(name);
+  if (profile) return profile;
+  throw new UsageError(`There is no profile ${name}: \`turnpike profile add ${name} --url <address>\` makes it.`);
+}
+
+/** The value of `--url`, or what counts without it. */
+export const urlOption = ({ option, environment }: Asked): string =>
+  option('url') ?? (environment.PUBLIC_URL || (URL_OPTION.fallback as string));
+
 /** The address of the gateway. Tokens and payments are not sent in plain text to another machine. */
-export function gatewayUrl({ option, environment }: Pick<Call, 'option' | 'environment'>): URL {
-  const text = option('url') ?? (environment.PUBLIC_URL || (URL_OPTION.fallback as string));
+function gatewayUrl(text: string): URL {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) throw new UsageError('PUBLIC_URL should be an http or https address.');
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
@@ -44,23 +72,31 @@ export function gatewayUrl({ option, environment }: Pick<Call, 'option' | 'envir
   return url;
 }
 
-async function tokenFor(url: URL, environment: Call['environment']): Promise<string> {
+/** A token, and where it is from. */
+interface Token {
+  value: string;
+  source: string;
+}
+
+async function tokenFor(url: URL, environment: Call['environment']): Promise<Token> {
   // Checked here, because the error of `fetch` would contain the token.
   const token = (environment.TURNPIKE_ADMIN_TOKEN ?? '').trim();
   if (!/^[!-~]*$/.test(token)) throw new UsageError('The admin token should have no spaces or line breaks.');
-  if (token !== '') return token;
+  if (token !== '') return { value: token, source: 'of TURNPIKE_ADMIN_TOKEN' };
   // The file belongs to a sandbox on this machine; it is not sent to another one.
   const dataDir = VARIABLES.dataDir.read(environment.DATA_DIR || VARIABLES.dataDir.default) as string;
   const kept = isLoopbackHost(url.hostname) ? await readAdminToken(dataDir) : undefined;
-  if (kept !== undefined && /^[!-~]+$/.test(kept)) return kept;
+  if (kept !== undefined && /^[!-~]+$/.test(kept)) return { value: kept, source: `in the data folder ${dataDir}` };
   throw new NotAuthorisedError(
-    'The admin token is missing: set TURNPIKE_ADMIN_TOKEN, or DATA_DIR to the data folder of a sandbox on this machine.',
+    'The admin token is missing: set TURNPIKE_ADMIN_TOKEN, or DATA_DIR to the data folder of a sandbox on this machine, or make a profile with `turnpike profile add`.',
   );
 }
 
-export async function connectAdmin(call: Pick<Call, 'option' | 'environment'>): Promise<AdminClient> {
-  const parsed = gatewayUrl(call);
-  const token = await tokenFor(parsed, call.environment);
+export async function connectAdmin(call: Asked): Promise<AdminClient> {
+  const { environment } = call;
+  const profile = await profileOf(call);
+  const parsed = gatewayUrl(profile?.url ?? urlOption(call));
+  const token = profile ? { value: profile.token, source: 'of the profile' } : await tokenFor(parsed, environment);
   const url = parsed.href.replace(/\/+$/, '');
   return {
     url,
@@ -68,7 +104,7 @@ export async function connectAdmin(call: Pick<Call, 'option' | 'environment'>): 
       const { status, answer } = await send(url + path, signal, {
         method,
         headers: {
-          authorization: `Bearer ${token}`,
+          authorization: `Bearer ${token.value}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -78,7 +114,7 @@ export async function connectAdmin(call: Pick<Call, 'option' | 'environment'>): 
         );
       });
       if (status >= 200 && status < 300 && isObject(answer)) return answer as Answer;
-      throw refusal(url, status, answer);
+      throw refusal(url, status, answer, token);
     },
   };
 }
@@ -102,10 +138,10 @@ async function send(
   return { status: response.status, answer };
 }
 
-function refusal(url: string, status: number, answer: unknown): StartupError {
+function refusal(url: string, status: number, answer: unknown, { source }: Token): StartupError {
   if (status === 401) {
     return new NotAuthorisedError(
-      'The admin token is wrong: set TURNPIKE_ADMIN_TOKEN. The first start of a gateway prints it, and `turnpike admin-token` replaces it.',
+      `The admin token is wrong: the gateway at ${url} does not know the one ${source}. Set TURNPIKE_ADMIN_TOKEN, or use --profile. The first start of a gateway prints its token, and \`turnpike admin-token\` replaces it.`,
     );
   }
   if (status === 403) return new NotAuthorisedError('The role of this admin token does not allow the request.');

@@ -1,6 +1,6 @@
 /** What a command is: an entry of the table of commands, and what its handler gets. */
 import type { Readable } from 'node:stream';
-import { StartupError, UnreachableError } from '../lib/startup-error.ts';
+import { StartupError, UnreachableError } from '../lib/flow/startup-error.ts';
 import type { Output } from './output.ts';
 
 /** How the value of an option or an argument is checked. */
@@ -85,3 +85,13 @@ const CODES: readonly [new (message: string) => StartupError, keyof typeof EXIT_
 
 export const exitCodeOf = (error: unknown): number =>
   EXIT_CODES[CODES.find(([kind]) => error instanceof kind)?.[1] ?? 'failed'][0];
+
+/** An option with a value. */
+export const text = (name: string, value: string, about: string, traits: Partial<Option> = {}): Option => ({
+  name,
+  value,
+  about,
+  ...traits,
+});
+/** An option without one. */
+export const flag = (name: string, about: string): Option => ({ name, about });

@@ -1,7 +1,7 @@
 /** The commands `connection` and `routes`: connections to providers, and the routes of an account, without the panel. */
 import type { Readable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
-import { findAccount } from '../core/accounts.ts';
+import { findAccount } from '../core/accounts/accounts.ts';
 import {
   checkConnection,
   connectableEntry,
@@ -9,25 +9,33 @@ import {
   createConnection,
   findConnection,
   listConnections,
-} from '../core/connections.ts';
+} from '../core/connections/connections.ts';
+import { changeRoutes } from '../core/connections/routes.ts';
 import type { Account, Gateway } from '../core/context.ts';
-import { commandCaller, type Principal } from '../core/principal.ts';
-import { changeRoutes } from '../core/routes.ts';
-import { isObject } from '../lib/json.ts';
-import { StartupError } from '../lib/startup-error.ts';
-import { CONNECTORS, type ConnectorName, readConnection } from '../rules/connectors.ts';
+import { commandCaller, type Principal } from '../core/operators/principal.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
+import { isObject } from '../lib/text/json.ts';
+import { readConnection } from '../rules/connection-input.ts';
+import { CONNECTORS, type ConnectorName } from '../rules/connectors.ts';
 import { type Problem, Refusal } from '../rules/errors.ts';
 import { readRoutes, routeView } from '../rules/routes.ts';
 import { columns, members } from './output.ts';
 
 /** A command on the machine itself may do everything. */
-const SYSTEM: Principal = { kind: 'token', id: null, name: 'turnpike', role: 'owner', mids: null };
+export const SYSTEM: Principal = {
+  kind: 'token',
+  id: null,
+  name: 'turnpike',
+  role: 'owner',
+  mids: null,
+  refundLimit: null,
+};
 
-const refuse = (problems: readonly Problem[]): StartupError =>
+export const refuse = (problems: readonly Problem[]): StartupError =>
   new StartupError(problems.map(({ field, sentence }) => `${field}: ${sentence}`).join('\n'));
 
 /** Credentials come from standard input: arguments are visible to other users of the machine. */
-async function readJson(input: Readable): Promise<unknown> {
+export async function readJson(input: Readable): Promise<unknown> {
   try {
     return JSON.parse(await readAll(input));
   } catch {
@@ -66,18 +74,21 @@ export async function addedConnection(gateway: Gateway, from: Readable): Promise
   const { input, problems } = readConnection(entry, rest, gateway.environment, false);
   if (problems.length > 0) throw refuse(problems);
   const by = commandCaller('connection add');
-  const row = await createConnection(gateway, SYSTEM, by, connector as ConnectorName, input).catch(explain);
+  const { row, check } = await createConnection(gateway, SYSTEM, by, connector as ConnectorName, input).catch(explain);
   const { pathname } = new URL(connectionView(gateway, row).notificationUrl, 'http://localhost');
   const value = { connection_id: row.connectionId, notification_path: pathname };
-  return { value, text: members(value) };
+  const { ok, detail } = check;
+  const checked = `${ok ? 'The check succeeded.' : 'The connection is saved, but its check failed.'} ${detail}`;
+  return { value: { ...value, check: { ok, detail } }, text: `${members(value)}\n${checked}` };
 }
 
-function explain(error: unknown): never {
+/** A refusal of the core as a sentence. */
+export function explain(error: unknown): never {
   if (!(error instanceof Refusal)) throw error;
   throw error.problems.length > 0 ? refuse(error.problems) : new StartupError(error.message);
 }
 
-async function requireAccount(gateway: Gateway, mid: string): Promise<Account> {
+export async function requireAccount(gateway: Gateway, mid: string): Promise<Account> {
   const account = await findAccount(gateway, mid.toLowerCase());
   if (!account) throw new StartupError(`There is no account ${mid}.`);
   return account;

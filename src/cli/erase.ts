@@ -3,6 +3,7 @@ import { connectAdmin } from './admin-client.ts';
 import { accountPath } from './choose-account.ts';
 import { type Call, UsageError } from './command.ts';
 import { columns, members } from './output.ts';
+import { paymentIdOf } from './payment-id.ts';
 
 interface Erased {
   erased: string[];
@@ -10,12 +11,12 @@ interface Erased {
 }
 
 export async function erasePayment(call: Call): Promise<number | undefined> {
-  const [paymentId, email, mid] = [call.arg('payment_id'), call.option('email'), call.option('mid')];
-  if ((paymentId === '') === (email === undefined)) throw new UsageError('Name either a payment or --email.');
+  const [payment, email, mid] = [call.arg('payment'), call.option('email'), call.option('mid')];
+  if ((payment === '') === (email === undefined)) throw new UsageError('Name either a payment or --email.');
   if ((email === undefined) !== (mid === undefined)) throw new UsageError('--email and --mid belong together.');
   const admin = await connectAdmin(call);
   if (email === undefined) {
-    const path = `/admin/api/payments/${encodeURIComponent(paymentId)}/erase`;
+    const path = `/admin/api/payments/${await paymentIdOf(admin, call)}/erase`;
     const answer = await admin.request<{ erased: string[]; payment_id: string }>('POST', path);
     call.output.result(answer, () => members({ payment_id: answer.payment_id, erased: answer.erased.length }));
     return undefined;

@@ -2,14 +2,29 @@
 import { VARIABLES } from '../server/config.ts';
 import type { Argument, Command, Option } from './command.ts';
 import { EXIT_CODES } from './command.ts';
-import { optionsOf } from './parse.ts';
+import { ENVIRONMENT_TOPIC, optionsOf } from './parse.ts';
 
 const INDENT = '  ';
+const COLUMNS = 100;
+
+/** Lines of at most this many characters, broken at spaces. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + word.length < width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
 
 /** A list of names with their descriptions. */
 const listOf = (rows: readonly (readonly [string, string])[]): string => {
   const width = Math.max(...rows.map(([name]) => name.length)) + 2;
-  return rows.map(([name, about]) => `${INDENT}${name.padEnd(width)}${about}`).join('\n');
+  const margin = `\n${INDENT}${' '.repeat(width)}`;
+  return rows
+    .map(([name, about]) => INDENT + name.padEnd(width) + wrapped(about, COLUMNS - width - 2).join(margin))
+    .join('\n');
 };
 
 const section = (title: string, rows: readonly (readonly [string, string])[]): string[] =>
@@ -49,16 +64,20 @@ const wholeProgram = (commands: readonly Command[]): string =>
       'Commands',
       commands.map(({ name, summary }) => [name, summary]),
     ),
-    '`turnpike <command> --help` explains a command. Without a command, `turnpike` runs `serve`.',
+    '`turnpike serve` starts a gateway. `turnpike <command> --help` explains a command, and\n`turnpike help environment` the environment variables.',
     ...section(
       'Exit codes',
       Object.values(EXIT_CODES).map(([code, about]) => [String(code), about]),
     ),
-    ...section(
-      'Variables',
-      Object.values(VARIABLES).map(({ name, about }) => [name, about]),
-    ),
   ].join('\n\n');
+
+const environment = (): string => {
+  const names = new Set([...Object.values(VARIABLES).map(({ name }) => name), ...Object.keys(OWN_VARIABLES)]);
+  return section(
+    'Environment variables',
+    [...names].map((name) => [name, aboutVariable(name)]),
+  ).join('');
+};
 
 const oneCommand = (command: Command): string =>
   [
@@ -81,6 +100,7 @@ const oneCommand = (command: Command): string =>
 
 /** Variables of commands that the gateway itself does not read. */
 const OWN_VARIABLES: Record<string, string> = {
+  TURNPIKE_PROFILE: 'The profile to use when --profile is not given.',
   TURNPIKE_PASSWORD: 'The password of the account; without it, the command asks for it on a terminal.',
   TURNPIKE_ADMIN_TOKEN:
     'The admin token. Default for a sandbox on this machine: the file admin.token in DATA_DIR, which its first start writes.',
@@ -92,6 +112,7 @@ export const aboutVariable = (name: string): string =>
 /** The help on the program (''), a group or a command. */
 export function helpText(commands: readonly Command[], topic: string): string {
   if (topic === '') return wholeProgram(commands);
+  if (topic === ENVIRONMENT_TOPIC) return environment();
   const command = commands.find(({ name }) => name === topic);
   const verbs = commands.filter(({ name }) => name.startsWith(`${topic} `));
   return [

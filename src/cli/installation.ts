@@ -1,16 +1,19 @@
-/** The commands that open the installation itself: `migrate`, `verify`, `admin-token`, `rotate-keys`, `operator`, `connection`, `routes`. */
+/** The commands that open the installation itself: `migrate`, `verify`, `admin-token`, `rotate-keys`, `operator`, `connection`, `routes`, `prices`, `projections`. */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { acceptEntries } from '../core/audit/key.ts';
 import type { Gateway } from '../core/context.ts';
-import { replaceAdminToken } from '../core/installation.ts';
-import { createLog } from '../lib/log.ts';
+import { replaceAdminToken } from '../core/installation/installation.ts';
+import { auditKey, commandCaller } from '../core/operators/principal.ts';
+import { createLog } from '../lib/text/log.ts';
 import { writeAdminToken } from '../server/admin-token-file.ts';
 import { boot, type Installation, openDatabaseServer, refuseMigration } from '../server/boot.ts';
 import { type Config, readConfig } from '../server/config.ts';
-import type { Connection } from '../store/database.ts';
-import { compareSchema, migrateAt } from '../store/migrate.ts';
-import { verifyAt } from '../store/verify.ts';
-import type { Call } from './command.ts';
+import type { KnownHead } from '../store/audit/verify.ts';
+import type { Connection } from '../store/database/database.ts';
+import { compareSchema, migrateAt } from '../store/database/migrate.ts';
+import { verifyAt } from '../store/installation/verify.ts';
+import { type Call, UsageError } from './command.ts';
 import {
   addedConnection,
   type CommandResult,
@@ -20,9 +23,12 @@ import {
   replacedRoutes,
 } from './connection.ts';
 import { invite, readInvitation } from './operator.ts';
+import { addedVersion, assignedPlan, createdPlan, listedPlans, shownPlan } from './prices.ts';
+import { listedProjections, rebuiltProjection } from './projections.ts';
+import { verifiedCounts, verifiedLine } from './verified.ts';
 
 /** Opens the installation for the duration of a command; a gateway may run at the same time. */
-async function withInstallation<Result>(
+export async function withInstallation<Result>(
   config: Config,
   work: (installation: Installation) => Promise<Result>,
 ): Promise<Result> {
@@ -78,16 +84,48 @@ export async function migrate({ environment, flag, output }: Call): Promise<unde
 }
 
 /** Exits with code 1 when an invariant does not hold. */
-export async function verify({ environment, output }: Call): Promise<number | undefined> {
-  const result = await withInstallation(readConfig(environment), ({ connection }) => verifyAt(connection));
-  const { violations, payments, historyRows } = result;
-  const counts = { payments: Number(payments), history_rows: Number(historyRows) };
-  output.result({ ok: violations.length === 0, violations, ...counts }, () =>
-    violations.length > 0
-      ? violations.join('\n')
-      : `All checks passed: ${payments} payments, ${historyRows} history rows.`,
+export async function verify({ environment, output, option, flag }: Call): Promise<number | undefined> {
+  const knownHead = readKnownHead(option('audit-mark'));
+  const result = await withInstallation(readConfig(environment), async ({ connection, gateway }) => {
+    const check = () => verifyAt(connection, { auditKey: auditKey(gateway), knownHead });
+    const first = await check();
+    const unkeyed = first.audit.keyed?.unkeyed ?? [];
+    // A chain that is broken elsewhere is left as it is.
+    if (!flag('accept-entries') || first.audit.violations.length > unkeyed.length) return first;
+    for (const run of unkeyed) await acceptEntries(gateway, commandCaller('verify'), run);
+    return check();
+  });
+  const { violations, audit } = result;
+  const mark = `${audit.entries}:${audit.keyed?.mark}`;
+  const facts = { entries: audit.entries, keyed_from: audit.keyed?.from ?? null, mark };
+  output.result({ ok: violations.length === 0, violations, ...verifiedCounts(result), audit_log: facts }, () =>
+    violations.length > 0 ? violations.join('\n') : `${verifiedLine(result)}\n${auditLine(facts)}`,
   );
   return violations.length > 0 ? 1 : undefined;
+}
+
+const auditLine = ({
+  entries,
+  keyed_from,
+  mark,
+}: {
+  entries: number;
+  keyed_from: number | null;
+  mark: string;
+}): string =>
+  entries === 0
+    ? 'The audit log is empty.'
+    : `Audit log: ${entries} entries, with the key from entry ${keyed_from} on; mark ${mark}`;
+
+function readKnownHead(text: string | undefined): KnownHead | undefined {
+  if (text === undefined) return undefined;
+  const [, seq, mark] = /^(\d{1,18}):([a-p]{24})$/.exec(text) ?? [];
+  if (seq === undefined || mark === undefined) {
+    throw new UsageError(
+      '--audit-mark should be a mark that verify printed or the gateway logged, such as 42:abcdefghijklmnopabcdefgh.',
+    );
+  }
+  return { seq: BigInt(seq), mark };
 }
 
 export async function adminToken({ environment, output }: Call): Promise<undefined> {
@@ -121,3 +159,12 @@ export const checkConnection = onGateway((gateway, { arg }) => checkedConnection
 export const routes = onGateway((gateway, { arg, input }) =>
   arg('set') === '' ? listedRoutes(gateway, arg('mid')) : replacedRoutes(gateway, arg('mid'), input),
 );
+export const listPrices = onGateway(listedPlans);
+export const showPrices = onGateway((gateway, { arg }) => shownPlan(gateway, arg('plan_id')));
+export const createPrices = onGateway((gateway, { arg }) => createdPlan(gateway, arg('name'), arg('side')));
+export const addPrices = onGateway((gateway, { arg, input }) => addedVersion(gateway, arg('plan_id'), input));
+export const assignPrices = onGateway((gateway, { arg }) =>
+  assignedPlan(gateway, arg('plan_id'), arg('kind') === 'account' ? 'account' : 'connection', arg('id')),
+);
+export const projections = onGateway(listedProjections);
+export const rebuildProjection = onGateway((gateway, { arg }) => rebuiltProjection(gateway, arg('name')));

@@ -1,10 +1,10 @@
-/** The command `listen`: forwards the callbacks of a sandbox to a server on the developer's machine. */
+/** The command `listen`: shows the callbacks of a sandbox, and forwards them to a server on the developer's machine. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { StartupError, UnreachableError } from '../lib/startup-error.ts';
+import { StartupError, UnreachableError } from '../lib/flow/startup-error.ts';
 import { type AdminClient, causeOf, connectAdmin } from './admin-client.ts';
 import { accountPath, chooseAccount, type SandboxAccount } from './choose-account.ts';
 import type { Call } from './command.ts';
-import type { Output } from './output.ts';
+import { columns, type Output } from './output.ts';
 
 /** How often, and with which pause, forwarding is attempted while the local server is not running. */
 const FORWARD_ATTEMPTS = 5;
@@ -110,9 +110,23 @@ function describeCallback({ received_at, fields, hash_is_valid, signature_is_val
   return `${received_at.slice(11)}  ${event}  ${order}  ${valuesOf('status')}  ${checks}`;
 }
 
+/** Prints a callback with its fields. */
+function show(received: Received, output: Output): true {
+  const { received_at, fields, hash_is_valid, signature_is_valid } = received;
+  const members = columns(Object.entries(fields ?? {}).map(([name, value]) => [`    ${name}`, textOf(value)]));
+  output.result(
+    { received_at, fields, hash_is_valid, signature_is_valid },
+    `${describeCallback(received)}\n${members}`,
+  );
+  return true;
+}
+
+const textOf = (value: unknown): unknown => (typeof value === 'object' ? JSON.stringify(value) : value);
+
 /** What the command was asked for. */
 interface Options {
-  forward: string;
+  /** Undefined if callbacks are only shown. */
+  forward: string | undefined;
   count: number | undefined;
   /** The address of the callback inbox. */
   path: string;
@@ -138,24 +152,25 @@ async function nextCallbacks(
   }
 }
 
-/** Forwards callbacks until the signal or the count; returns whether the command succeeded. */
-async function forwardAll(
+/** Handles callbacks until the signal or the count; returns whether the command succeeded. */
+async function handleAll(
   admin: AdminClient,
   { forward: target, count, path }: Options,
   start: number,
   output: Output,
   signal: AbortSignal,
 ): Promise<boolean> {
-  let forwarded = 0;
+  let handled = 0;
   let after = start;
   while (!signal.aborted) {
     const { items } = await nextCallbacks(admin, `${path}?after=${after}&wait=${WAIT_SECONDS}`, output, signal);
     for (const received of items) {
-      const isAccepted = await forward(received, target, output, signal);
+      const isAccepted =
+        target === undefined ? show(received, output) : await forward(received, target, output, signal);
       after = received.number;
       if (count === undefined) continue;
       if (!isAccepted) return false;
-      if (++forwarded === count) return true;
+      if (++handled === count) return true;
     }
   }
   return count === undefined;
@@ -174,11 +189,12 @@ export async function listen(call: Call): Promise<number | undefined> {
   const { last, url } = await admin.request<InboxPage>('GET', `${path}?limit=1`);
   const restoreCallbackUrl = await redirectCallbacks(admin, account, url, output);
   const timer = setTimeout(() => stopping.abort(), timeout === undefined ? 2 ** 31 - 1 : timeout * 1000);
-  const options = { forward: call.option('forward') as string, count, path };
+  const options = { forward: call.option('forward'), count, path };
   const { name, mid } = account;
-  say(output, `Ready: callbacks of ${name} (${mid}) are forwarded to ${options.forward}. Press Ctrl-C to stop.`);
+  const use = options.forward === undefined ? 'shown here' : `forwarded to ${options.forward}`;
+  say(output, `Ready: callbacks of ${name} (${mid}) are ${use}. Press Ctrl-C to stop.`);
   try {
-    const hasSucceeded = await forwardAll(admin, options, last, output, stopping.signal).catch((error) => {
+    const hasSucceeded = await handleAll(admin, options, last, output, stopping.signal).catch((error) => {
       if (stopping.signal.aborted) return count === undefined;
       throw error;
     });

@@ -2,8 +2,8 @@
 import type { Gateway } from '../core/context.ts';
 import { inviteAgain, inviteOperator, readEmail } from '../core/operators/invitations.ts';
 import { invitationLink } from '../core/operators/panel-address.ts';
-import { commandCaller } from '../core/principal.ts';
-import { StartupError } from '../lib/startup-error.ts';
+import { commandCaller } from '../core/operators/principal.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
 import { INVITABLE_ROLES, type Role } from '../rules/roles.ts';
 import type { Config } from '../server/config.ts';
 import { baseAddress } from '../server/serve.ts';
@@ -37,7 +37,13 @@ export async function invite(
   }
   const isFirst = !(await gateway.operatorCredentials.isAnyoneActive());
   const created =
-    found ?? (await inviteOperator(gateway, by, { email, role: role ?? (isFirst ? 'owner' : 'operator'), mids: null }));
+    found ??
+    (await inviteOperator(gateway, by, {
+      email,
+      role: role ?? (isFirst ? 'owner' : 'operator'),
+      mids: null,
+      refundLimit: null,
+    }));
   if (created === 'emailInUse') throw new StartupError(`The operator ${email} was just created: run this again.`);
   const { operator, secret } =
     'secret' in created ? created : { operator: created, secret: await inviteAgain(gateway, by, created) };

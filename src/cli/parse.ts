@@ -1,12 +1,15 @@
 /** Reads a command line with the table of commands. */
 import { parseArgs } from 'node:util';
-import { isUuid } from '../lib/id.ts';
-import { mostSimilar } from '../lib/similar.ts';
+import { isUuid } from '../lib/crypto/id.ts';
+import { mostSimilar } from '../lib/text/similar.ts';
 import { type Argument, type Call, type Command, type Kind, type Option, UsageError } from './command.ts';
 
 export type Reading =
   | { kind: 'call'; command: Command; call: Omit<Call, 'output' | 'input' | 'environment'>; isJson: boolean }
   | { kind: 'help'; topic: string };
+
+/** The topic of the help that lists the environment variables. */
+export const ENVIRONMENT_TOPIC = 'environment';
 
 const JSON_OPTION: Option = { name: 'json', about: 'prints the result as JSON' };
 const HELP_OPTION: Option = { name: 'help', about: 'prints this help' };
@@ -20,10 +23,19 @@ export const optionsOf = ({ options = [], json }: Command): Option[] => [
 
 const CHECKS: Record<Kind, [isValid: (text: string) => boolean, expected: string]> = {
   number: [(text) => /^[1-9]\d{0,8}$/.test(text), 'a whole number of 1 or more'],
-  address: [(text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'an http or https address'],
+  address: [
+    (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'an http or https address, such as localhost:3000/callback',
+  ],
   uuid: [isUuid, 'an id such as 01a1dd06-691f-7000-87fc-b0749d0543ed'],
   seconds: [(text) => secondsOf(text) !== undefined, 'a duration such as 90, 30m, 12h or 31d'],
 };
+
+/** Completes an address as people type it: `3000` and `localhost:3000/callback` are on this machine, over http. */
+export function completeAddress(text: string): string {
+  if (/^\d{1,5}(\/|$)/.test(text)) return `http://localhost:${text}`;
+  return /^([\w.-]+|\[[\da-f:.]+\])(:\d+)?(\/|$)/i.test(text) ? `http://${text}` : text;
+}
 
 const UNITS: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -39,7 +51,7 @@ function advice(typed: string, words: readonly string[], format: (word: string) 
   return `${similar === undefined ? '' : ` Did you mean ${format(similar)}?`} \`${help}\` lists them.`;
 }
 
-function findCommand(commands: readonly Command[], [first = 'serve', second]: readonly string[]): Command | undefined {
+function findCommand(commands: readonly Command[], [first = '', second]: readonly string[]): Command | undefined {
   const names = second === undefined ? [first] : [`${first} ${second}`, first];
   return names.flatMap((name) => commands.filter((command) => command.name === name))[0];
 }
@@ -53,11 +65,12 @@ const verbsOf = (commands: readonly Command[], group: string): string[] =>
 
 export function readCommandLine(commands: readonly Command[], words: readonly string[]): Reading {
   const [first, ...rest] = words;
+  if (first === undefined) return { kind: 'help', topic: '' };
   if (first === 'help' || first === '--help' || first === '-h')
     return { kind: 'help', topic: readTopic(commands, rest) };
   const command = findCommand(commands, words);
-  if (command) return readCall(command, words.slice(first === undefined ? 0 : command.name.split(' ').length));
-  const group = first as string;
+  if (command) return readCall(command, words.slice(command.name.split(' ').length));
+  const group = first;
   const verbs = verbsOf(commands, group);
   if (verbs.length === 0) {
     throw new UsageError(
@@ -79,7 +92,7 @@ export function readCommandLine(commands: readonly Command[], words: readonly st
 
 function readTopic(commands: readonly Command[], words: readonly string[]): string {
   const topic = words.filter((word) => !word.startsWith('-')).join(' ');
-  const topics = ['', ...groupNames(commands), ...commands.map(({ name }) => name)];
+  const topics = ['', ENVIRONMENT_TOPIC, ...groupNames(commands), ...commands.map(({ name }) => name)];
   if (topics.includes(topic)) return topic;
   throw new UsageError(
     `There is no command ${topic}.${advice(topic, topics, (name) => `\`${name}\``, 'turnpike help')}`,
@@ -172,8 +185,9 @@ function checked(
   { name: command }: Command,
   place: string,
   { kind, choices }: Option | Argument,
-  text: string,
+  typed: string,
 ): string {
+  const text = kind === 'address' ? completeAddress(typed) : typed;
   if (choices && !choices.includes(text)) {
     const similar = mostSimilar(text, choices);
     const meant = similar === undefined ? '' : ` Did you mean ${similar}?`;

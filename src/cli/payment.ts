@@ -1,9 +1,10 @@
 /** The commands `payment …`: payments and operations on them over the admin API. */
-import { newId } from '../lib/id.ts';
-import { UnreachableError } from '../lib/startup-error.ts';
+import { newId } from '../lib/crypto/id.ts';
+import { UnreachableError } from '../lib/flow/startup-error.ts';
 import { connectAdmin } from './admin-client.ts';
 import type { Call } from './command.ts';
 import { columns, members } from './output.ts';
+import { paymentIdOf } from './payment-id.ts';
 
 interface Payment {
   payment_id: string;
@@ -40,7 +41,7 @@ export async function listPayments(call: Call): Promise<undefined> {
   const admin = await connectAdmin(call);
   const query = new URLSearchParams();
   for (const { name } of call.command.options ?? []) {
-    const value = name === 'url' ? undefined : call.option(name);
+    const value = name === 'url' || name === 'profile' ? undefined : call.option(name);
     if (value !== undefined) query.set(name === 'search' ? 'q' : name.replaceAll('-', '_'), value);
   }
   const page = await admin.request<{ items: Payment[]; next_cursor: string | null }>(
@@ -64,7 +65,7 @@ export async function showPayment(call: Call): Promise<undefined> {
   const admin = await connectAdmin(call);
   const payment = await admin.request<Payment & { history: Event[]; operations: Operation[] }>(
     'GET',
-    pathOf(call.arg('payment_id')),
+    pathOf(await paymentIdOf(admin, call)),
   );
   call.output.result(payment, () => {
     const { history, operations, ...rest } = payment;
@@ -84,10 +85,11 @@ const operationFacts = ({ operation, amount, state, reason }: Operation) => [ope
 /** The id makes the request repeatable: a second request with the same id does nothing more. */
 async function operate(call: Call, action: 'capture' | 'void' | 'refund'): Promise<number | undefined> {
   const admin = await connectAdmin(call);
+  const paymentId = await paymentIdOf(admin, call);
   const operationId = call.option('operation-id') ?? newId();
   const amount = call.option('amount');
   const answer = await admin
-    .request<Payment & { operation: Operation }>('POST', pathOf(call.arg('payment_id'), `/${action}`), {
+    .request<Payment & { operation: Operation }>('POST', pathOf(paymentId, `/${action}`), {
       operation_id: operationId,
       ...(amount !== undefined && { amount }),
     })

@@ -1,12 +1,12 @@
 /** The command `rotate-keys`: while gateways run with both keys, or with the gateway stopped if the key is in a file. */
 
-import { type Progress, rotateKeys } from '../core/rotation.ts';
-import { createLog } from '../lib/log.ts';
-import { StartupError } from '../lib/startup-error.ts';
+import { type Progress, rotateKeys } from '../core/installation/rotation.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
+import { createLog } from '../lib/text/log.ts';
 import { boot } from '../server/boot.ts';
 import { readConfig } from '../server/config.ts';
 import { dropOldKeys, withNewKey } from '../server/master-key.ts';
-import { openRotationStore } from '../store/rotation.ts';
+import { openRotationStore } from '../store/installation/rotation.ts';
 import type { Call } from './command.ts';
 import type { Output } from './output.ts';
 

@@ -1,5 +1,5 @@
 /** Runs one command line: finds the command in the table, and turns errors into sentences and exit codes. */
-import { StartupError } from '../lib/startup-error.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
 import { type Call, exitCodeOf } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { helpText } from './help.ts';

@@ -1,11 +1,12 @@
 /** The commands `trigger …`: make something happen in a sandbox, such as a test payment, a chargeback or a later date. */
-import { StartupError, UnreachableError } from '../lib/startup-error.ts';
+import { StartupError, UnreachableError } from '../lib/flow/startup-error.ts';
 import { CURRENCIES } from '../rules/currencies.ts';
 import { type AdminClient, causeOf, connectAdmin } from './admin-client.ts';
 import { chooseAccount } from './choose-account.ts';
 import type { Call } from './command.ts';
 import { columns, members } from './output.ts';
 import { secondsOf } from './parse.ts';
+import { paymentIdOf } from './payment-id.ts';
 
 type Answer = Record<string, unknown>;
 
@@ -58,7 +59,7 @@ const refusalOf = ({ error_message, errors }: Answer): string =>
 /** What the simulated provider of a payment does; the notification that follows reaches the gateway by itself. */
 async function runScenario(call: Call, scenario: object, sentence: string): Promise<undefined> {
   const admin = await connectAdmin(call);
-  const path = `/sandbox/api/payments/${encodeURIComponent(call.arg('payment_id'))}`;
+  const path = `/sandbox/api/payments/${await paymentIdOf(admin, call)}`;
   call.output.result(await admin.request('POST', path, scenario), sentence);
 }
 

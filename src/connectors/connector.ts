@@ -1,8 +1,13 @@
 /** The contract of a connector: what the gateway calls at a payment provider, and what it gets back. */
-import type { Deadline } from '../lib/deadline.ts';
-import type { MaybePromise } from '../lib/maybe-promise.ts';
-import type { Secret } from '../lib/secret.ts';
+
+import type { Secret } from '../lib/crypto/secret.ts';
+import type { MaybePromise } from '../lib/flow/maybe-promise.ts';
+import type { Deadline } from '../lib/time/deadline.ts';
+import type { ChargebackEvent, ChargebackStage, ChargebackState } from '../rules/chargebacks.ts';
+import { classify, type Decline, type DeclineCodes } from '../rules/declines.ts';
+import type { OrderLines } from '../rules/order-lines.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../rules/reasons.ts';
+import type { ThreeDsRequest, ThreeDsWords } from '../rules/risk/actions.ts';
 
 /** What a connector stores with a payment or an operation: JSON of at most `LIMITS.providerStateBytes`. */
 export type ProviderState = Readonly<Record<string, unknown>>;
@@ -31,6 +36,12 @@ export interface Submission extends ProviderMemory {
   currency: string;
   authoriseOnly: boolean;
   description: string;
+  /** What the order consists of, if the merchant sent it. */
+  lines?: OrderLines | undefined;
+  /** When the payment was opened: a provider forgets idempotency keys some time later. */
+  openedAt: number;
+  /** The text on the payer's statement. */
+  descriptor: string;
   identifier: string;
   payer: Readonly<Record<string, string>>;
   /** The fields of the brand, nested as in the request. Decrypts the sealed ones, so the result must not be kept. */
@@ -48,10 +59,18 @@ export interface Submission extends ProviderMemory {
   authentication?: Authentication | undefined;
   /** The device wallet that the card comes from. */
   wallet?: SubmittedWallet | undefined;
+  /** The token of a device wallet as the wallet made it, for a provider that opens it; absent in queries: it is not stored. */
+  walletToken?: Secret | undefined;
+  /** What a risk rule asks the issuer for. */
+  threeDs?: ThreeDsRequest | undefined;
   /** The payer's browser, if the provider authenticates the payer (3DS). */
   browser?: BrowserData | undefined;
+  /** The merchant entered the card of a caller: flag it as such, and ask nobody for an authentication. */
+  isTelephoneOrder?: true | undefined;
   /** The payer agreed that the merchant may repeat the payment: return `paymentMethod` and `networkTransactionId`. */
   isFirstOfSeries: boolean;
+  /** The payment, or the series that it begins, belongs to a schedule with fixed dates. */
+  isScheduled: boolean;
   /** The reference of the first payment, if this one is a merchant-initiated repetition of it. */
   recurringOf?: string | undefined;
   /** What the first payment brought; of payments of connections only. */
@@ -130,24 +149,60 @@ interface AnswerFields {
   /** For repetitions: the id of the card network, and the provider's token of the payment method (stored encrypted). */
   networkTransactionId?: string | undefined;
   paymentMethod?: Secret | undefined;
+  /** Until when an authorisation can be captured. */
+  captureBefore?: number | undefined;
   /** What the provider charges for the payment, in minor units. */
   fee?: { amount: bigint; currency: string } | undefined;
 }
 
+/** What a provider says about a chargeback. */
+export interface ChargebackFields {
+  /**
+   * What the bank took; everything that is left of the payment if omitted. It is not compared with the amount of the
+   * payment: after refunds it is smaller.
+   */
+  chargedBack?: ReportedAmount | undefined;
+  /** Until when the bank takes an answer; null if it takes none. */
+  respondBy?: number | null | undefined;
+  /** The cause in the provider's words. */
+  cause?: string | undefined;
+  /** The provider's id of the chargeback; what was reported once has no effect again. */
+  chargebackReference?: string | undefined;
+}
+
+/** A refund that was made at the provider itself, such as in its dashboard. */
+export interface RefundElsewhere {
+  /** The provider's id of the refund; each one counts once. */
+  reference: string;
+  amount: ReportedAmount;
+  /** It failed, perhaps after it had been reported as done. */
+  isFailed?: boolean;
+}
+
+/** What a provider says about the money of a payment, besides that it has been paid. */
+export interface SettledFields {
+  /** What was captured of the amount, which may be a part of an authorisation; everything if omitted. */
+  captured?: ReportedAmount | undefined;
+  /** The refunds that the gateway did not make; of queries only. */
+  refunds?: readonly RefundElsewhere[] | undefined;
+}
+
+/** What a payer does next. */
+export type PayerStep =
+  /** The outcome comes later; until then the payer may have a code to scan, or an account or voucher to pay with. */
+  | { kind: 'accepted'; code?: string | undefined; instructions?: Record<string, string> | undefined }
+  /** The payer continues at the provider: its own page, or the 3DS challenge of a provider that authenticates. */
+  | { kind: 'redirected'; url: string; method: 'GET' | 'POST'; params: Record<string, string> };
+
 /** A decline is an outcome; a connector throws only when there was no answer. */
 export type Outcome =
-  | ({ kind: 'settled' | 'authorised' } & AnswerFields)
-  /** The outcome comes later; until then the payer may have a code to scan or an account to transfer to. */
-  | ({ kind: 'accepted'; code?: string | undefined; instructions?: Record<string, string> | undefined } & AnswerFields)
-  /** The payer continues at the provider: its own page, or the 3DS challenge of a provider that authenticates. */
-  | ({ kind: 'redirected'; url: string; method: 'GET' | 'POST'; params: Record<string, string> } & AnswerFields)
+  | ({ kind: 'settled' } & SettledFields & AnswerFields)
+  | ({ kind: 'authorised' } & AnswerFields)
+  | (PayerStep & AnswerFields)
   /** `isSoft`: definitely not paid, but another provider may accept it. `declineOf` composes declines by their cause. */
-  | ({ kind: 'declined'; reason: string; isSoft?: boolean | undefined } & AnswerFields)
-  /**
-   * Of queries and notifications only. The amount that was charged back is not compared: after refunds it is smaller than
-   * that of the payment. `respondBy`: until when the bank takes an answer.
-   */
-  | ({ kind: 'chargedBack'; chargedBack?: ReportedAmount | undefined; respondBy?: number | undefined } & AnswerFields)
+  | ({ kind: 'declined'; reason: string; isSoft?: boolean | undefined; decline?: Decline | undefined } & AnswerFields)
+  /** Of queries and notifications only. A reversal returns everything that the bank took. */
+  | ({ kind: ChargebackEvent } & ChargebackFields & AnswerFields)
   /** The provider does not know yet. */
   | ({ kind: 'unknown' } & AnswerFields)
   /** Of queries only: the provider has no such payment. */
@@ -158,6 +213,20 @@ export type Outcome =
  * sent, or the provider rejected it unprocessed, such as with 429. The gateway may use another connection then.
  */
 export class NotSent extends Error {}
+
+/** The provider rejected the call unprocessed because there were too many (429); it may be repeated after a pause. */
+export class RateLimited extends NotSent {
+  /** As the provider asks (`Retry-After`); undefined if it does not say. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, retryAfter?: unknown) {
+    super(message);
+    const seconds = typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : Number.NaN;
+    const at = typeof retryAfter === 'string' ? Date.parse(retryAfter) : Number.NaN;
+    const ms = Number.isNaN(seconds) ? at - Date.now() : seconds * 1000;
+    this.retryAfterMs = Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  }
+}
 
 /** A capture, void or refund of a payment that was submitted before. */
 export interface ProviderOperation extends ProviderMemory {
@@ -214,10 +283,22 @@ export interface ProviderNotification {
 /** What a notification means for its payment or operation; undefined if the gateway has nothing to do. */
 export type NotificationMeaning =
   | Outcome
-  | { kind: 'operation'; outcome: OperationOutcome }
+  /** The outcome of an operation; with its `verb` it may also be one that was made at the provider itself. */
+  | { kind: 'operation'; outcome: OperationOutcome; verb?: ProviderOperation['verb'] | undefined }
+  /** A chargeback is announced, or its state changed; no money moved. */
+  | ({ kind: 'chargebackReport'; stage?: ChargebackStage; state?: ChargebackState } & ChargebackFields)
+  /** The authorisation has ended without a capture. */
+  | { kind: 'expired' }
+  /** Something happened that the gateway does not handle: the operator has to look at it. */
+  | { kind: 'unhandled'; event: string }
   /** The notification has no outcome: the gateway queries the payment and its open operations. */
   | { kind: 'ask' }
+  /** The payer has finished at the provider and perhaps does not come back: the gateway resumes a payment that waits. */
+  | { kind: 'returned' }
   | undefined;
+
+/** Why the gateway ends a payment that waits for its payer. */
+export type WithdrawalCause = Extract<DeclineCause, 'cancelledByPayer' | 'outOfTime'>;
 
 /** What a provider supports; the gateway uses nothing else. */
 export interface Capabilities {
@@ -230,8 +311,16 @@ export interface Capabilities {
   refunds: 'api' | 'portal' | 'none';
   /** Who authenticates the payer of a card (3DS); with `provider`, the submission has `browser` and no result. */
   authentication: 'gateway' | 'provider';
+  /** What it can ask an issuer for; a request that is not listed is not sent. */
+  threeDsRequests?: ThreeDsWords;
   /** `withdraw` ends payments that wait for their payer; without it, their payer cannot choose another method meanwhile. */
   supportsWithdrawals?: true;
+  /** A payment stays payable after the payer's time here: `withdraw` ends it then. */
+  staysPayable?: true;
+  /** It can flag a payment as a telephone order (`isTelephoneOrder`); without it, such payments go elsewhere. */
+  supportsTelephoneOrders?: true;
+  /** It checks a card by an authorisation of zero; without it, a check authorises the smallest unit. */
+  authorisesZero?: true;
   /** The most submissions and operations in flight at a time; unlimited if omitted. */
   concurrency?: number;
 }
@@ -243,6 +332,8 @@ export interface CheckResult {
   detail: string;
   /** The provider only simulates payments, which production does not use. */
   isSimulated?: true;
+  /** The provider's names of the methods that are active there; undefined if it does not say. */
+  activeMethods?: readonly string[] | undefined;
 }
 
 /** Every call has a deadline: the connector aborts the call then, and sends nothing once `begin()` returned false. */
@@ -259,10 +350,10 @@ export interface Connector {
     deadline: Deadline,
   ): MaybePromise<Outcome>;
   /**
-   * Ends a payment that waits for its payer, who wants to pay in another way. `declined` means that it can no longer be
-   * paid; any other outcome is that of the payment as it is.
+   * Ends a payment that waits for its payer, who wants to pay in another way, or whose time is over. `declined`, with this
+   * cause, means that it can no longer be paid; any other outcome is that of the payment as it is. May be repeated.
    */
-  withdraw?(submission: Submission, deadline: Deadline): MaybePromise<Outcome>;
+  withdraw?(submission: Submission, cause: WithdrawalCause, deadline: Deadline): MaybePromise<Outcome>;
   operate(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
   queryOperation(operation: ProviderOperation, deadline: Deadline): MaybePromise<OperationOutcome>;
   /** Reads the events of a webhook and verifies its signature; undefined if it is not valid. */
@@ -282,12 +373,14 @@ export interface Connector {
 
 /** What a connector is created from: the credentials and settings of one connection. */
 export interface ConnectionAccess {
-  /** Opens a credential; the names are those of `CONNECTORS` in `src/rules/connectors.ts`. */
+  /** Opens a credential, empty if an optional one is not set; the names are those of `CONNECTORS` in `src/rules/connectors.ts`. */
   credential(name: string): string;
   settings: Readonly<Record<string, unknown>>;
   /** The address of another host than the provider's, such as a double; in the sandbox only. */
   apiBase: string | undefined;
   environment: 'sandbox' | 'production';
+  /** The most calls per second; unlimited if omitted. */
+  callsPerSecond?: number | undefined;
 }
 
 /** A connector as `src/connectors/index.ts` lists it: what it supports, and how to open one connection. */
@@ -296,12 +389,22 @@ export interface ConnectorDefinition {
   create(access: ConnectionAccess): Connector;
 }
 
+/**
+ * The page of a provider could not be opened. No payer has its address, so it cannot be paid, whether it exists or not:
+ * another connection may take the payment at once.
+ */
+export const pageNotOpened = (error: unknown): NotSent =>
+  error instanceof NotSent ? error : new NotSent(error instanceof Error ? error.message : 'There was no answer.');
+
 /** The idempotency key of the n-th call of a submission that moves money. */
 export const idempotencyKey = (reference: string, call: number): string => `${reference}-call-${call}`;
 
-/** A decline by its cause; the table of causes tells whether it is soft. */
-export const declineOf = (cause: DeclineCause): Extract<Outcome, { kind: 'declined' }> => ({
-  kind: 'declined',
-  reason: DECLINE_CAUSES[cause].reason,
-  isSoft: DECLINE_CAUSES[cause].isSoft,
-});
+/**
+ * A decline by its cause and the codes that the provider tells; the table of causes says whether it is soft. A card that must
+ * not be charged again is not sent elsewhere.
+ */
+export function declineOf(cause: DeclineCause, codes: DeclineCodes = {}): Extract<Outcome, { kind: 'declined' }> {
+  const decline = classify(cause, codes);
+  const { reason, isSoft } = DECLINE_CAUSES[cause];
+  return { kind: 'declined', reason, isSoft: isSoft && decline.class !== 'never', decline };
+}

@@ -1,8 +1,11 @@
 /** The HTTP client of connectors: sends nothing after the deadline, and tells what was not sent from what got no answer. */
+
+import { setTimeout as pause } from 'node:timers/promises';
 import { DecoratorHandler, type Dispatcher, Pool } from 'undici';
-import type { Deadline } from '../lib/deadline.ts';
-import { isObject } from '../lib/json.ts';
-import { withBytes } from '../lib/wipe.ts';
+import { withBytes } from '../lib/crypto/wipe.ts';
+import { createPacer } from '../lib/flow/pacer.ts';
+import { isObject } from '../lib/text/json.ts';
+import type { Deadline } from '../lib/time/deadline.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { NotSent } from './connector.ts';
 
@@ -54,8 +57,9 @@ class Fence extends DecoratorHandler {
 const fenced: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
   dispatch(options, new Fence(handler, (options as FencedRequest).deadline));
 
-/** A client for the addresses below `base`. */
-export function createHttpClient(base: string): HttpClient {
+/** A client for the addresses below `base`, which sends at most so many requests per second; 0 means any number. */
+export function createHttpClient(base: string, perSecond = 0): HttpClient {
+  const pacer = perSecond > 0 ? createPacer(perSecond) : undefined;
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, '');
   // Unlimited connections: the limiter of the connector bounds the calls, and the pool must not queue them again.
@@ -69,6 +73,9 @@ export function createHttpClient(base: string): HttpClient {
   const dispatcher = pool.compose(fenced);
   return {
     async send({ method, path, headers = {}, body }, deadline) {
+      const waitMs = pacer?.take(performance.now()) ?? 0;
+      if (waitMs > deadline.leftMs) throw new NotSent('Too many calls wait for the provider.');
+      if (waitMs > 0) await pause(waitMs, undefined, { signal: deadline.signal });
       const request = (bytes?: Buffer): Promise<Dispatcher.ResponseData> => {
         const options: Dispatcher.RequestOptions & FencedRequest = {
           method,

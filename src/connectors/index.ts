@@ -1,8 +1,10 @@
 /** Creates the connectors that this installation has, by name. */
 import type { ConnectorName } from '../rules/connectors.ts';
 import { adyen } from './adyen/index.ts';
+import { checkoutCom } from './checkout-com/index.ts';
 import type { Connector, ConnectorDefinition } from './connector.ts';
 import { mollie } from './mollie/index.ts';
+import { paypal } from './paypal/index.ts';
 import { createSimulatorControl, type Simulator } from './simulator-control.ts';
 import { stripe } from './stripe/cards.ts';
 import { stripeHosted } from './stripe/hosted.ts';
@@ -15,7 +17,9 @@ export type { ProviderAccess } from './upstream.ts';
 /** The connectors that connections can use, under their names in `CONNECTORS` of `src/rules/connectors.ts`. */
 export const DEFINITIONS: Readonly<Partial<Record<ConnectorName, ConnectorDefinition>>> = {
   adyen,
+  checkout: checkoutCom,
   mollie,
+  paypal,
   stripe,
   'stripe-hosted': stripeHosted,
   upstream,

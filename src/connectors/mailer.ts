@@ -1,6 +1,7 @@
 /** Sends e-mails over SMTP. Each e-mail is tried once; its sender decides about further attempts. */
 import { createTransport } from 'nodemailer';
-import { isLoopbackHost } from '../lib/address.ts';
+import { isLoopbackHost } from '../lib/http/address.ts';
+import { isMailAddress } from '../rules/contacts.ts';
 import { LIMITS } from '../rules/limits.ts';
 
 export interface MailAccess {
@@ -75,6 +76,10 @@ export function createMailer({ url, from }: MailAccess): Mailer {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   return {
     async send({ id, date, fromName, replyTo, to, subject, html, text }) {
+      // The transport would take a list for several recipients.
+      if (![to, ...(replyTo ? [replyTo] : [])].every(isMailAddress)) {
+        return { kind: 'rejected', reason: 'The address is not a single e-mail address.' };
+      }
       try {
         const { response } = await transport.sendMail({
           messageId: `<${id}@${domain}>`,

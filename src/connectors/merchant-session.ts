@@ -1,6 +1,6 @@
 /** Asks the vendor of wallet-a for a merchant session: a call with the merchant's TLS client certificate. */
 import { Agent, request } from 'undici';
-import { isObject } from '../lib/json.ts';
+import { isObject } from '../lib/text/json.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { guardedConnector, type ReceiverOptions } from './receiver.ts';
 

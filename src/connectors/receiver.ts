@@ -1,13 +1,15 @@
 /** The guarded HTTP client for merchants' servers: calls public addresses only, and returns the status of an answer. */
+
 import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { type CallbackReach, mayCall, readCallbackAddress } from '../rules/callback-address.ts';
+import { NO_CALLBACK_ADDRESS } from '../rules/callbacks.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { createLookup } from './names.ts';
 
 /** Why a callback got no answer, as shown in the delivery log. */
 export const FAULT_MESSAGES = {
-  noAddress: 'No callback_url is set.',
+  noAddress: NO_CALLBACK_ADDRESS,
   badAddress: 'The address is not one that callbacks are sent to.',
   privateAddress: 'The address is private, and callbacks do not go to private addresses.',
   nameNotFound: 'The name of the server was not found.',

@@ -1,5 +1,5 @@
 /** The client for the control API of the provider simulator: sets outcomes and faults. */
-import { isObject } from '../lib/json.ts';
+import { isObject } from '../lib/text/json.ts';
 import type { ProviderAccess } from './upstream.ts';
 
 export interface ControlAnswer {

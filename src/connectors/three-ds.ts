@@ -1,8 +1,9 @@
 /** The client of the 3DS directory server: authenticates the payer of a card (EMV 3-D Secure 2, browser channel). */
 import { Pool } from 'undici';
-import { isObject, isText } from '../lib/json.ts';
-import { withJsonBytes } from '../lib/wipe.ts';
+import { withJsonBytes } from '../lib/crypto/wipe.ts';
+import { isObject, isText } from '../lib/text/json.ts';
 import { LIMITS } from '../rules/limits.ts';
+import type { ThreeDsRequest } from '../rules/risk/actions.ts';
 import type { Authentication } from './connector.ts';
 import { type ProviderAccess, signedMessageReader } from './upstream.ts';
 
@@ -24,6 +25,8 @@ export interface AuthenticationRequest {
   requestorUrl: string;
   notificationUrl: string;
   browser: { ip: string; language: string; userAgent: string; accept: string };
+  /** What a risk rule asks the issuer for. */
+  request?: ThreeDsRequest | undefined;
 }
 
 export type AuthenticationAnswer =
@@ -67,6 +70,12 @@ const readAuthentication = (message: Json): Authentication => ({
 /** YYYYMMDDHHMMSS in UTC. */
 const purchaseDate = (ms: number): string => new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14);
 
+/** A challenge as a mandate; no challenge because of a risk analysis; no challenge. */
+const challengeIndicator = ({ requested, reason }: ThreeDsRequest): string => {
+  if (requested === 'challenge') return '04';
+  return reason === 'transaction_risk' ? '05' : '02';
+};
+
 function areq(request: AuthenticationRequest): Json {
   return {
     messageType: 'AReq',
@@ -92,6 +101,7 @@ function areq(request: AuthenticationRequest): Json {
     browserLanguage: request.browser.language.slice(0, 8) || 'en',
     browserUserAgent: request.browser.userAgent.slice(0, 2048) || 'unknown',
     browserJavascriptEnabled: false,
+    ...(request.request?.requested && { threeDSRequestorChallengeInd: challengeIndicator(request.request) }),
   };
 }
 

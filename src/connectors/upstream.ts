@@ -1,26 +1,30 @@
 /** The connector for providers that implement the HTTP protocol of `docs/provider-api.md`, such as the simulator. */
-import type { Deadline } from '../lib/deadline.ts';
-import { isUtcMoment } from '../lib/identifiers.ts';
-import { isKeepable, isObject, isText } from '../lib/json.ts';
-import { signedId } from '../lib/signature.ts';
+
+import { signedId } from '../lib/crypto/signature.ts';
+import { isUtcMoment } from '../lib/text/identifiers.ts';
+import { isKeepable, isObject, isText } from '../lib/text/json.ts';
+import type { Deadline } from '../lib/time/deadline.ts';
+import { classify, type Decline, isSoftCode } from '../rules/declines.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { REASONS } from '../rules/reasons.ts';
 import {
   type Authentication,
   type Capabilities,
   type CardData,
+  type ChargebackFields,
   type Connector,
   type ConnectorDefinition,
   declineOf,
   type NotificationMeaning,
-  NotSent,
   type OperationOutcome,
   type Outcome,
+  RateLimited,
   type ReportedAmount,
   type Submission,
   type SubmittedWallet,
 } from './connector.ts';
 import { createHttpClient, jsonOf } from './http.ts';
+import { linesOf } from './order-lines.ts';
 
 export interface ProviderAccess {
   url: string;
@@ -52,6 +56,7 @@ const BANK_CODES: Readonly<Record<string, 'settled' | 'declined'>> = {
 };
 
 const REASON_LENGTH = 255;
+const EVENT_ID_LENGTH = 255;
 
 const textOf = (value: unknown): string => (isText(value, 2048) ? value : '');
 const reasonOf = ({ reason }: Json): string => textOf(reason).slice(0, REASON_LENGTH) || REASONS.providerSaidNo;
@@ -75,6 +80,13 @@ const entry = <Value>(table: Readonly<Record<string, Value>>, key: unknown): Val
 const textsOf = (value: unknown): Record<string, string> | undefined =>
   isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, text]) => [name, textOf(text)])) : undefined;
 
+/** By the code and the advice; a provider that says whether a decline is soft knows better, but for a card that must rest. */
+function declineFields({ code, advice, soft }: Json): { isSoft?: boolean; decline: Decline } {
+  const decline = classify('providerRefused', { iso: textOf(code), advice: textOf(advice) });
+  const isSoft = typeof soft === 'boolean' ? soft : isSoftCode(textOf(code));
+  return { decline, ...(isSoft && decline.class !== 'never' && { isSoft }) };
+}
+
 function outcomeOf(answer: Json): Outcome {
   const kind = entry(STATUSES, answer.status);
   const answered = { providerReference: textOf(answer.id) || undefined, reportedAmount: readAmount(answer) };
@@ -82,7 +94,7 @@ function outcomeOf(answer: Json): Outcome {
     case undefined:
       return { kind: 'unknown' };
     case 'declined':
-      return { kind, reason: reasonOf(answer), ...(answer.soft === true && { isSoft: true }), ...answered };
+      return { kind, reason: reasonOf(answer), ...declineFields(answer), ...answered };
     case 'accepted':
       return { kind, code: textOf(answer.qr) || undefined, instructions: textsOf(answer.instructions), ...answered };
     case 'redirected': {
@@ -106,6 +118,13 @@ function operationOutcomeOf(answer: Json): OperationOutcome {
 const momentOf = (value: unknown): number | undefined =>
   typeof value === 'string' && isUtcMoment(value) ? Date.parse(value) : undefined;
 
+const chargebackOf = (body: Json): ChargebackFields => ({
+  chargedBack: readAmount(body),
+  respondBy: body.respond_by === null ? null : momentOf(body.respond_by),
+  cause: textOf(body.reason),
+  chargebackReference: isText(body.chargeback, EVENT_ID_LENGTH) ? body.chargeback : undefined,
+});
+
 /** Reads the notifications of each type. */
 const MEANINGS: Readonly<Record<string, (body: Json) => NotificationMeaning>> = {
   payment: outcomeOf,
@@ -116,12 +135,15 @@ const MEANINGS: Readonly<Record<string, (body: Json) => NotificationMeaning>> = 
     return { kind, reason: reasonOf({ reason: body.reason ?? REASONS.bankSaidNo }), reportedAmount };
   },
   operation: (body) => ({ kind: 'operation', outcome: operationOutcomeOf(body) }),
-  chargeback: (body) => ({ kind: 'chargedBack', chargedBack: readAmount(body), respondBy: momentOf(body.respond_by) }),
+  chargeback: (body) => ({ kind: 'chargedBack', ...chargebackOf(body) }),
+  second_chargeback: (body) => ({ kind: 'secondChargedBack', ...chargebackOf(body) }),
+  chargeback_reversed: (body) => ({ kind: 'chargebackReversed', ...chargebackOf(body) }),
+  chargeback_lost: (body) => ({ kind: 'chargebackReport', state: 'lost', ...chargebackOf(body) }),
+  inquiry: (body) => ({ kind: 'chargebackReport', stage: 'inquiry', ...chargebackOf(body) }),
+  warning: (body) => ({ kind: 'chargebackReport', stage: 'warning', ...chargebackOf(body) }),
 };
 
 export const interpretNotification = (body: Json): NotificationMeaning => entry(MEANINGS, body.type)?.(body);
-
-const EVENT_ID_LENGTH = 255;
 
 /** Reads a signed message; `referenceName` is the member of the body that holds our reference. */
 export const signedMessageReader =
@@ -164,14 +186,16 @@ const CAPABILITIES: Capabilities = {
   notFoundIsFinal: true,
   refunds: 'api',
   authentication: 'gateway',
+  threeDsRequests: { require_3ds: 'exact', skip_3ds: 'exact', low_value: 'exact', transaction_risk: 'exact' },
   supportsWithdrawals: true,
+  supportsTelephoneOrders: true,
   concurrency: LIMITS.providerConcurrency,
 };
 
 /** A connection to a provider that implements the protocol. */
 export const upstream: ConnectorDefinition = {
   capabilities: CAPABILITIES,
-  create: ({ credential, apiBase, environment }) =>
+  create: ({ credential, apiBase, environment, callsPerSecond }) =>
     createUpstream(
       {
         url: apiBase ?? credential('url'),
@@ -179,11 +203,16 @@ export const upstream: ConnectorDefinition = {
         notificationSecret: credential('notification_secret'),
       },
       environment === 'sandbox',
+      callsPerSecond,
     ),
 };
 
-export function createUpstream({ url, key, notificationSecret }: ProviderAccess, allowsSimulator = true): Upstream {
-  const client = createHttpClient(url);
+export function createUpstream(
+  { url, key, notificationSecret }: ProviderAccess,
+  allowsSimulator = true,
+  callsPerSecond?: number,
+): Upstream {
+  const client = createHttpClient(url, callsPerSecond);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 
   /** Returns the body of a 200, and undefined for a 404; anything else counts as no answer. */
@@ -195,7 +224,9 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess,
   ): Promise<Json | undefined> => {
     const answer = await client.send({ method, path, headers, body: body && JSON.stringify(body) }, deadline);
     if (answer.status === 404) return undefined;
-    if (answer.status === 429) throw new NotSent('The provider did not process the call: too many requests.');
+    if (answer.status === 429) {
+      throw new RateLimited('The provider did not process the call: too many requests.', answer.headers['retry-after']);
+    }
     if (answer.status !== 200) throw new Error(`The provider answered ${answer.status}.`);
     return jsonOf(answer);
   };
@@ -211,11 +242,10 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess,
       readIfFound(await call('POST', '/v1/payments', deadline, bodyOf(submission)), outcomeOf),
     query: async (submission, deadline) => readIfFound(await call('GET', path(submission), deadline), outcomeOf),
     // A void ends a payment that waits for its payer. If it was not done, the payment itself tells why.
-    withdraw: async (submission, deadline) => {
+    withdraw: async (submission, cause, deadline) => {
       const body = { operation: `${submission.reference}-withdrawal`, amount: String(submission.amount) };
       const answer = await call('POST', `${path(submission)}/void`, deadline, body);
-      if (answer?.status === 'done')
-        return { ...declineOf('cancelledByPayer'), reportedAmount: readOperationAmount(answer) };
+      if (answer?.status === 'done') return { ...declineOf(cause), reportedAmount: readOperationAmount(answer) };
       return readIfFound(await call('GET', path(submission), deadline), outcomeOf);
     },
     operate: async ({ verb, operation, amount, reference }, deadline) => {
@@ -231,6 +261,7 @@ export function createUpstream({ url, key, notificationSecret }: ProviderAccess,
     interpretNotification,
     async check(deadline) {
       const { status, text } = await client.send({ method: 'GET', path: '/v1/about', headers }, deadline);
+      if (status === 401) return { ok: false, detail: 'The provider does not accept the key.' };
       if (status !== 200) return { ok: false, detail: `The provider answered ${status}.` };
       const { name, simulator } = jsonOf({ text });
       if (simulator === true && !allowsSimulator)
@@ -264,6 +295,13 @@ const walletOf = ({ type, network, cryptogram, eci }: SubmittedWallet): Json => 
   ...(eci !== undefined && { eci }),
 });
 
+const orderLinesOf = (submission: Submission): Json[] =>
+  linesOf(submission).map(({ kind, name, quantity, unitAmount }) => ({
+    ...{ type: kind, name, quantity },
+    unit_amount: String(unitAmount),
+    amount: String(unitAmount * BigInt(quantity)),
+  }));
+
 function bodyOf(submission: Submission): Json {
   return {
     reference: submission.reference,
@@ -273,13 +311,19 @@ function bodyOf(submission: Submission): Json {
     amount: String(submission.amount),
     currency: submission.currency,
     capture: !submission.authoriseOnly,
+    ...(submission.isTelephoneOrder && { channel: 'moto' }),
     description: submission.description,
+    descriptor: submission.descriptor,
     identifier: submission.identifier,
     payer: submission.payer,
     parameters: submission.parameters(),
+    ...(submission.lines && { lines: orderLinesOf(submission) }),
     ...(submission.methods.length > 0 && { methods: submission.methods }),
     ...(submission.card && { card: cardOf(submission.card) }),
     ...(submission.authentication && { authentication: authenticationFields(submission.authentication) }),
+    ...(submission.threeDs?.requested && {
+      three_ds: { requested: submission.threeDs.requested, reason: submission.threeDs.reason },
+    }),
     ...(submission.wallet && { wallet: walletOf(submission.wallet) }),
     ...(submission.recurringOf !== undefined && { recurring: true, first_reference: submission.recurringOf }),
     return_url: submission.returnUrl(),

@@ -1,4 +1,5 @@
 /** The test connector of the sandbox: has no provider; the identifier of the sale selects the outcome. */
+import { classify } from '../rules/declines.ts';
 import { REASONS } from '../rules/reasons.ts';
 import type { Connector, Outcome, Submission } from './connector.ts';
 import type { Simulator } from './simulator-control.ts';
@@ -19,16 +20,23 @@ export interface Faults {
 }
 
 /** The outcome of a call under each fault; a fault that is not listed does not change the outcome. */
-const FAULT_OUTCOMES: Readonly<Record<string, (submission: Submission) => Outcome>> = {
+const FAULT_OUTCOMES: Readonly<Record<string, (submission: Submission, fault: Record<string, unknown>) => Outcome>> = {
   timeout_before: throwUnanswered,
   timeout_after: throwUnanswered,
   error_500: throwUnanswered,
+  decline: (_, { code, advice }) => ({
+    kind: 'declined',
+    reason: REASONS.testDecline,
+    decline: classify('refusedByBank', { iso: textOf(code), advice: textOf(advice) }),
+  }),
   late_success: () => ({ kind: 'declined', reason: REASONS.testDecline }),
   wrong_amount: (submission) => ({
     ...outcome(submission),
     reportedAmount: { amount: submission.amount + 1n, currency: submission.currency },
   }),
 };
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 function throwUnanswered(): never {
   throw new Error('The test connector did not answer, because a fault is set.');
@@ -46,7 +54,7 @@ async function outcomeWithFault(submission: Submission, faults: Faults): Promise
   });
   if (body.left === 0) faults.areArmed = false;
   const faultOutcome = FAULT_OUTCOMES[String(body.mode)];
-  return faultOutcome ? faultOutcome(submission) : outcome(submission);
+  return faultOutcome ? faultOutcome(submission, body) : outcome(submission);
 }
 
 /** `faults` and `notificationSecret` are set when the provider simulator is used. */

@@ -4,81 +4,137 @@ import type { Mailer } from '../connectors/mailer.ts';
 import type { Receiver } from '../connectors/receiver.ts';
 import type { Simulator } from '../connectors/simulator-control.ts';
 import type { ThreeDs } from '../connectors/three-ds.ts';
-import type { Cache } from '../lib/cache.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Fingerprints } from '../lib/fingerprints.ts';
-import type { Limiter } from '../lib/limiter.ts';
-import type { Log } from '../lib/log.ts';
-import type { MaybePromise } from '../lib/maybe-promise.ts';
-import type { Seal } from '../lib/seal.ts';
-import type { Secret } from '../lib/secret.ts';
-import type { WaitGauge } from '../lib/wait-gauge.ts';
+import type { Fingerprints } from '../lib/crypto/fingerprints.ts';
+import type { Seal } from '../lib/crypto/seal.ts';
+import type { Secret } from '../lib/crypto/secret.ts';
+import type { Mark } from '../lib/files/marks.ts';
+import type { Cache } from '../lib/flow/cache.ts';
+import type { Limiter } from '../lib/flow/limiter.ts';
+import type { MaybePromise } from '../lib/flow/maybe-promise.ts';
+import type { WaitGauge } from '../lib/flow/wait-gauge.ts';
+import type { WindowLimit } from '../lib/flow/window-limit.ts';
+import type { Log } from '../lib/text/log.ts';
+import type { Clock } from '../lib/time/clock.ts';
 import type { WalletRoots } from '../lib/wallets/roots.ts';
 import type { WalletAAuthority } from '../lib/wallets/seal-a.ts';
 import type { WalletBAuthority } from '../lib/wallets/seal-b.ts';
-import type { WindowLimit } from '../lib/window-limit.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
 import type { ErrorName } from '../rules/errors.ts';
+import type { ReminderKind } from '../rules/invoices.ts';
 import type { ApiOperation } from '../rules/operations.ts';
 import type { Retention } from '../rules/retention.ts';
 import type { Route } from '../rules/routes.ts';
 import type { Settings } from '../rules/settings.ts';
-import type { AccountStore, Environment } from '../store/accounts.ts';
-import type { AgedDataStore } from '../store/aged-data.ts';
-import type { ApiCall, ApiCallStore } from '../store/api-calls.ts';
-import type { ApiTokenStore } from '../store/api-tokens.ts';
-import type { AuditStore } from '../store/audit.ts';
-import type { CallbackInboxStore } from '../store/callback-inbox.ts';
-import type { CallbackStore } from '../store/callbacks.ts';
-import type { CardAttemptStore } from '../store/card-attempts.ts';
-import type { CardStore } from '../store/cards.ts';
-import type { ChargebackStore } from '../store/chargebacks.ts';
-import type { ConnectionStore } from '../store/connections.ts';
-import type { CreditStore } from '../store/credits.ts';
-import type { ErasureStore } from '../store/erasure.ts';
-import type { FigureStore } from '../store/figures.ts';
-import type { InstallationStore } from '../store/installation.ts';
-import type { NotificationStore } from '../store/notifications.ts';
-import type { OperationStore } from '../store/operations.ts';
-import type { OperatorCredentialStore } from '../store/operator-credentials.ts';
-import type { OperatorStore } from '../store/operators.ts';
-import type { OwnCredentialStore } from '../store/own-credentials.ts';
-import type { PartitionStore } from '../store/partitions.ts';
-import type { PaymentStore, PaymentWithDetails } from '../store/payments.ts';
-import type { ReceiptStore } from '../store/receipts.ts';
-import type { ReconciliationRowStore } from '../store/reconciliation-rows.ts';
-import type { ReconciliationStore } from '../store/reconciliations.ts';
-import type { RollupStore } from '../store/rollups.ts';
-import type { SavedFilterStore } from '../store/saved-filters.ts';
-import type { ScheduleStore } from '../store/schedules.ts';
-import type { WalletTokenStore } from '../store/wallet-tokens.ts';
+import type { AccountStore, Environment } from '../store/accounts/accounts.ts';
+import type { LogoStore } from '../store/accounts/logos.ts';
+import type { ApiCall, ApiCallStore } from '../store/api-calls/api-calls.ts';
+import type { AuditStore } from '../store/audit/audit.ts';
+import type { CallbackStore } from '../store/callbacks/callbacks.ts';
+import type { CardAttemptStore } from '../store/cards/card-attempts.ts';
+import type { CardStore } from '../store/cards/cards.ts';
+import type { ChargebackStore } from '../store/chargebacks/chargebacks.ts';
+import type { ConnectionStore } from '../store/connections/connections.ts';
+import type { CustomerStore } from '../store/customers/customers.ts';
+import type { AgedDataStore } from '../store/erasure/aged-data.ts';
+import type { ErasureStore } from '../store/erasure/erasure.ts';
+import type { InstallationStore } from '../store/installation/installation.ts';
+import type { PartitionStore } from '../store/installation/partitions.ts';
+import type { RestoreStore } from '../store/installation/restores.ts';
+import type { InvoiceStore, PaidInvoice } from '../store/invoices/invoices.ts';
+import type { AdjustmentStore } from '../store/ledger/adjustments.ts';
+import type { LedgerStore } from '../store/ledger/ledger.ts';
+import type { BegunOrderStore } from '../store/links/begun-orders.ts';
+import type { LinkStore } from '../store/links/links.ts';
+import type { ApiTokenStore } from '../store/operators/api-tokens.ts';
+import type { OperatorCredentialStore } from '../store/operators/credentials.ts';
+import type { NoticeStore } from '../store/operators/notices.ts';
+import type { Operator, OperatorStore } from '../store/operators/operators.ts';
+import type { OwnCredentialStore } from '../store/operators/own-credentials.ts';
+import type { SavedFilterStore } from '../store/operators/saved-filters.ts';
+import type { CreditStore } from '../store/payments/credits.ts';
+import type { NotificationStore } from '../store/payments/notifications.ts';
+import type { OperationStore } from '../store/payments/operations.ts';
+import type { PaymentStore, PaymentWithDetails } from '../store/payments/payments.ts';
+import type { PriceStore } from '../store/prices/prices.ts';
+import type { ProjectionStore } from '../store/projections/projections.ts';
+import type { ReceiptStore } from '../store/receipts/receipts.ts';
+import type { ReconciliationStore } from '../store/reconciliations/reconciliations.ts';
+import type { ReconciliationRowStore } from '../store/reconciliations/rows.ts';
+import type { ThreeWayStore } from '../store/reconciliations/three-way.ts';
+import type { FigureStore } from '../store/reports/figures.ts';
+import type { BackTestStore } from '../store/risk/back-tests.ts';
+import type { RiskDataStore } from '../store/risk/data.ts';
+import type { RiskDecisionStore } from '../store/risk/decisions.ts';
+import type { FraudRateStore } from '../store/risk/fraud-rates.ts';
+import type { RiskListStore } from '../store/risk/lists.ts';
+import type { ReviewStore } from '../store/risk/reviews.ts';
+import type { RiskRuleStore } from '../store/risk/rules.ts';
+import type { VolumeStore } from '../store/risk/volumes.ts';
+import type { CallbackInboxStore } from '../store/sandbox/callback-inbox.ts';
+import type { ScheduleStore } from '../store/schedules/schedules.ts';
+import type { BankAccountStore } from '../store/settlements/bank-accounts.ts';
+import type { FeeInvoiceStore } from '../store/settlements/fee-invoices.ts';
+import type { HolidayStore } from '../store/settlements/holidays.ts';
+import type { MessageFacts, SettlementMessage, SettlementMessageStore } from '../store/settlements/messages.ts';
+import type { PayoutStore } from '../store/settlements/payouts.ts';
+import type { ReserveStore } from '../store/settlements/reserve.ts';
+import type { SettlementStore } from '../store/settlements/settlements.ts';
+import type { StatementStore } from '../store/settlements/statements.ts';
+import type { TermsStore } from '../store/settlements/terms.ts';
+import type { WalletTokenStore } from '../store/wallets/wallet-tokens.ts';
 import type { Metrics } from './metrics.ts';
+import type { NoticeFacts } from './operators/notice-facts.ts';
 import type { RequestBody } from './requests/body.ts';
+import type { RuleBook } from './risk/book.ts';
 
-export type { AccountRow, Environment } from '../store/accounts.ts';
-export type { ApiCall, ApiCallFilter, CallExplanation } from '../store/api-calls.ts';
-export type { ApiToken } from '../store/api-tokens.ts';
-export type { AuditRow } from '../store/audit.ts';
-export type { CallbackAttempt, CallbackRow } from '../store/callbacks.ts';
-export type { Evidence, ListedChargeback } from '../store/chargebacks.ts';
-export type { NotificationRow } from '../store/notifications.ts';
-export type { Operator } from '../store/operators.ts';
+export type { MailOutcome } from '../connectors/mailer.ts';
+export type { AccountRow, Environment } from '../store/accounts/accounts.ts';
+export type { ApiCall, ApiCallFilter, CallExplanation } from '../store/api-calls/api-calls.ts';
+export type { AuditRow } from '../store/audit/audit.ts';
+export type { CallbackAttempt, CallbackRow } from '../store/callbacks/callbacks.ts';
+export type { Evidence, ListedChargeback } from '../store/chargebacks/chargebacks.ts';
+export type { Restore } from '../store/installation/restores.ts';
+export type { Invoice, PaidInvoice } from '../store/invoices/invoices.ts';
+export type { Link, OpenedLink, PaidLink } from '../store/links/links.ts';
+export type { ApiToken } from '../store/operators/api-tokens.ts';
+export type { Operator } from '../store/operators/operators.ts';
+export type { SavedFilter } from '../store/operators/saved-filters.ts';
+export type { NotificationRow } from '../store/payments/notifications.ts';
 export type {
   CallRecord,
   HistoryRow,
+  ListedPayment,
   NextStep,
   OperationRow,
   Payment,
+  PaymentCount,
   PaymentDetails,
   PaymentFilter,
+  PaymentSelection,
   PaymentStatus,
   PaymentWithDetails,
-} from '../store/payments.ts';
-export type { Receipt } from '../store/receipts.ts';
-export type { ReconciledRow } from '../store/reconciliation-rows.ts';
-export type { Reconciliation, StatementProblem, StatementTerms, StatementTotal } from '../store/reconciliations.ts';
-export type { SavedFilter } from '../store/saved-filters.ts';
-export type { ListedSchedule, ListedSubscription, Schedule, ScheduleTerms, Subscription } from '../store/schedules.ts';
+} from '../store/payments/payments.ts';
+export type { Receipt } from '../store/receipts/receipts.ts';
+export type {
+  Reconciliation,
+  StatementProblem,
+  StatementTerms,
+  StatementTotal,
+} from '../store/reconciliations/reconciliations.ts';
+export type { ReconciledRow } from '../store/reconciliations/rows.ts';
+export type { BackTest, BackTestResult } from '../store/risk/back-tests.ts';
+export type { BinRange } from '../store/risk/data.ts';
+export type { DecisionRow as RiskDecisionRow } from '../store/risk/decisions.ts';
+export type { ListEntry, ListedRiskList, RiskList } from '../store/risk/lists.ts';
+export type { Review } from '../store/risk/reviews.ts';
+export type { RiskRule } from '../store/risk/rules.ts';
+export type {
+  ListedSchedule,
+  ListedSubscription,
+  Schedule,
+  ScheduleTerms,
+  Subscription,
+} from '../store/schedules/schedules.ts';
 
 /** Card security codes during a 3DS challenge: in the memory of this process only, and only for a short time. */
 export interface SecurityCodeCache {
@@ -137,7 +193,7 @@ export interface Deliverer {
 }
 
 /** The content of an e-mail. */
-export interface ReceiptMail {
+export interface MailContent {
   subject: string;
   html: string;
   text: string;
@@ -226,26 +282,48 @@ export interface Gateway {
   deliverer: Deliverer;
   /** Undefined if no mail server is configured. */
   mailer: Mailer | undefined;
-  /** Writes the e-mail with the receipt of a payment that was paid at this time. */
-  writeReceipt(payment: PaymentWithDetails, account: Account, paidAt: number): ReceiptMail;
+  /** The e-mail with an invoice, or a reminder of it. */
+  writeInvoice(invoice: PaidInvoice, account: Account, reminder?: ReminderKind): MailContent;
+  /** The e-mail with the link to a payer's own page. */
+  writeCustomerLink(account: Account, url: string, language: string): MailContent;
+  customers: CustomerStore;
+  /** The e-mail to a merchant about a settlement or a payout. */
+  writeSettlementMail(message: SettlementMessage, facts: MessageFacts | undefined, account: Account): MailContent;
+  /** The e-mail that tells an operator what is new, in the operator's language. */
+  writeNotice(operator: Operator, facts: NoticeFacts): MailContent;
+  /** The e-mail with the receipt of a payment that was paid at this time. */
+  writeReceipt(payment: PaymentWithDetails, account: Account, paidAt: number): MailContent;
   receipts: ReceiptStore;
+  logos: LogoStore;
   erasure: ErasureStore;
   agedData: AgedDataStore;
   /** How long data is kept, in days. */
   retention: Retention;
   /** Where logs are archived before they are dropped. */
   archiveFolder: string | undefined;
+  /** The marks for the payment page that the operator has placed, by network or brand. */
+  marks: ReadonlyMap<string, Mark>;
   partitions: PartitionStore;
   receiver: Receiver;
   /** Counts a test callback of an account, and returns whether there were too many. */
   isTestCallbackTooFast: WindowLimit;
+  /** Counts a new link or invoice of an account, and returns whether there were too many. */
+  isLinkTooFast: WindowLimit;
   /** The base URL of links for payers; known once the server listens. */
   publicUrl: string;
+  /** The private address of a peer that forwards requests and is not a trusted proxy, once this process has seen one. */
+  untrustedProxy?: string;
+  /** The console of the provider simulator, if the gateway runs one; known once the server listens. */
+  simulatorUrl?: string | undefined;
   /** The base URL that providers call; known once the server listens. */
   inboundUrl: string;
   payments: PaymentStore;
   operations: OperationStore;
   schedules: ScheduleStore;
+  links: LinkStore;
+  begunOrders: BegunOrderStore;
+  invoices: InvoiceStore;
+  restores: RestoreStore;
   cards: CardStore;
   credits: CreditStore;
   callbacks: CallbackStore;
@@ -256,9 +334,31 @@ export interface Gateway {
   chargebacks: ChargebackStore;
   /** The tokens of device wallets that were used. */
   walletTokens: WalletTokenStore;
-  /** The sums of reports, and what reads them. */
-  rollups: RollupStore;
+  riskRules: RiskRuleStore;
+  riskLists: RiskListStore;
+  riskDecisions: RiskDecisionStore;
+  reviews: ReviewStore;
+  backTests: BackTestStore;
+  riskData: RiskDataStore;
+  fraudRates: FraudRateStore;
+  riskVolumes: VolumeStore;
+  /** The active risk rules, as this process knows them. */
+  ruleBook: RuleBook;
+  /** What is derived from the logs. */
+  projections: ProjectionStore;
   figures: FigureStore;
+  ledger: LedgerStore;
+  adjustments: AdjustmentStore;
+  terms: TermsStore;
+  holidays: HolidayStore;
+  reserve: ReserveStore;
+  settlements: SettlementStore;
+  statements: StatementStore;
+  threeWay: ThreeWayStore;
+  feeInvoices: FeeInvoiceStore;
+  settlementMessages: SettlementMessageStore;
+  bankAccounts: BankAccountStore;
+  payouts: PayoutStore;
   reconciliations: ReconciliationStore;
   reconciliationRows: ReconciliationRowStore;
   accounts: AccountStore;
@@ -266,11 +366,13 @@ export interface Gateway {
   /** Keeps recent API calls of merchants. */
   callRecorder: CallRecorder;
   connectionStore: ConnectionStore;
+  prices: PriceStore;
   apiTokens: ApiTokenStore;
   audit: AuditStore;
   operators: OperatorStore;
   operatorCredentials: OperatorCredentialStore;
   ownCredentials: OwnCredentialStore;
+  notices: NoticeStore;
   savedFilters: SavedFilterStore;
   installation: InstallationStore;
   /** Accounts by key and by id, cached for a few seconds, and only while this process is notified of changes. */
@@ -311,6 +413,10 @@ export interface RouteConnection {
   connector: string;
   /** The brands that it takes. */
   methods: Readonly<Record<string, string>>;
+  /** The fields that the provider needs, of those that not every provider does, by brand. */
+  needs: Readonly<Record<string, readonly string[]>>;
+  /** The provider opens the tokens of device wallets itself. */
+  passesTokens: boolean;
   /** The provider asks payers for their cards on its own page. */
   asksForCard: boolean;
 }

@@ -1,6 +1,7 @@
 /** The Prometheus metrics of the gateway. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StateName } from '../rules/states.ts';
+import type { ProjectionStatus } from '../store/projections/projections.ts';
 
 type RequestLimit =
   | 'account'
@@ -24,8 +25,12 @@ export interface Metrics {
   cardRefused(limit: string): void;
   /** A request of a merchant, or a notification of a provider, was refused because there were too many. */
   requestLimited(limit: RequestLimit): void;
+  /** A notification for this connector, or connection, had no valid signature. */
+  notificationRefused(connector: string): void;
   /** API calls that do not appear in the list of calls, and why. */
   callsNotKept(why: 'sampled' | 'overload' | 'failed', count: number): void;
+  /** Rows could not be folded into a projection; it is tried again. */
+  projectionFailed(projection: string): void;
   /** Data was erased, by request or by age. */
   erased(what: Erased, count: number): void;
   /** Sets the source of the gauge of bytes reserved for large bodies. */
@@ -34,6 +39,15 @@ export interface Metrics {
   observeWalletRoots(read: () => Readonly<Record<string, number>>): void;
   /** Sets the source of the gauge of circuit breakers. */
   observeBreakers(read: () => [connector: string, state: string][]): void;
+  /** Sets the source of the gauges of projections. */
+  observeProjections(read: () => Promise<readonly ProjectionStatus[]>): void;
+  /** The risk rules decided about a payment, or could not be evaluated. */
+  riskDecided(decision: string): void;
+  riskFailed(): void;
+  /** Sets the source of the gauge of payments that wait for a review. */
+  observeReviews(read: () => Promise<number>): void;
+  /** Sets the source of the gauge of a restore that is held. */
+  observeHold(read: () => Promise<boolean>): void;
 }
 
 export type Erased = 'payments' | 'cards' | 'callback_bodies' | 'notifications' | 'api_calls' | 'callback_attempts';
@@ -65,6 +79,26 @@ export function createMetrics(): Metrics {
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
     registers,
   });
+  const riskDecisions = new Counter({
+    name: 'turnpike_risk_decisions_total',
+    help: 'Decisions of risk rules about payments.',
+    labelNames: ['decision'],
+    registers,
+  });
+  const riskFailures = new Counter({
+    name: 'turnpike_risk_failures_total',
+    help: 'Payments whose risk rules could not be evaluated.',
+    registers,
+  });
+  let reviewsWaiting: () => Promise<number> = async () => 0;
+  new Gauge({
+    name: 'turnpike_risk_reviews_waiting',
+    help: 'Payments that wait for a review.',
+    registers,
+    async collect() {
+      this.set(await reviewsWaiting());
+    },
+  });
   const payments = new Counter({
     name: 'turnpike_payments_total',
     help: 'Payments that entered each state.',
@@ -81,6 +115,12 @@ export function createMetrics(): Metrics {
     name: 'turnpike_requests_limited_total',
     help: 'Requests and notifications that were refused by a rate limit.',
     labelNames: ['limit'],
+    registers,
+  });
+  const notificationsRefused = new Counter({
+    name: 'turnpike_notifications_refused_total',
+    help: 'Notifications of providers that were refused because their signature was missing or wrong.',
+    labelNames: ['connector'],
     registers,
   });
   const callsNotKept = new Counter({
@@ -119,6 +159,74 @@ export function createMetrics(): Metrics {
     collect() {
       for (const [connection, state] of breakers()) this.set({ connection }, BREAKER_VALUES.indexOf(state));
     },
+  });
+  let isHeld = async (): Promise<boolean> => false;
+  new Gauge({
+    name: 'turnpike_restore_held',
+    help: '1 while automatic charges and voids wait for the release of a restored backup.',
+    aggregator: 'max',
+    registers,
+    async collect() {
+      // Without the database the last value stays.
+      await isHeld().then(
+        (held) => this.set(held ? 1 : 0),
+        () => undefined,
+      );
+    },
+  });
+  let projections = async (): Promise<readonly ProjectionStatus[]> => [];
+  // The gauges of one scrape share a reading.
+  let reading: Promise<readonly ProjectionStatus[]> | undefined;
+  const readProjections = (): Promise<readonly ProjectionStatus[]> => {
+    reading ??= projections().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+  const projectionGauge = (name: string, help: string, value: (status: ProjectionStatus) => number): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['projection'],
+      aggregator: 'max',
+      registers,
+      async collect() {
+        // Without the database the last values stay.
+        const statuses = await readProjections().catch(() => []);
+        for (const status of statuses) this.labels(status.name).set(value(status));
+      },
+    });
+  };
+  projectionGauge(
+    'turnpike_projection_rows_behind',
+    'Rows of the logs that are not folded into a projection yet.',
+    ({ rowsBehind }) => Number(rowsBehind),
+  );
+  projectionGauge(
+    'turnpike_projection_seconds_behind',
+    'The age of the oldest row that is not folded into a projection yet.',
+    ({ secondsBehind }) => secondsBehind,
+  );
+  projectionGauge(
+    'turnpike_projection_backfilled',
+    'The part of the build of a projection that is done, by the time of the payments; 1 when it is complete.',
+    ({ backfilled }) => backfilled ?? 1,
+  );
+  new Gauge({
+    name: 'turnpike_ledger_lag_seconds',
+    help: 'The age of the oldest event that is not in the ledger yet; balances and lists contain it nevertheless.',
+    aggregator: 'max',
+    registers,
+    async collect() {
+      const statuses = await readProjections().catch(() => []);
+      for (const { name, secondsBehind } of statuses) if (name === 'ledger') this.set(secondsBehind);
+    },
+  });
+  const projectionFailures = new Counter({
+    name: 'turnpike_projection_failures_total',
+    help: 'Failures to fold rows of the logs into a projection; each is tried again.',
+    labelNames: ['projection'],
+    registers,
   });
   const erasures = new Counter({
     name: 'turnpike_erased_total',
@@ -173,8 +281,14 @@ export function createMetrics(): Metrics {
     cardRefused(limit) {
       cardsRefused.labels(limit).inc();
     },
+    projectionFailed(projection) {
+      projectionFailures.labels(projection).inc();
+    },
     erased(what, count) {
       if (count > 0) erasures.labels(what).inc(count);
+    },
+    notificationRefused(connector) {
+      notificationsRefused.inc({ connector });
     },
     requestLimited(limit) {
       requestsLimited.labels(limit).inc();
@@ -189,6 +303,21 @@ export function createMetrics(): Metrics {
     },
     observeLargeBodies(read) {
       largeBodyBytes = read;
+    },
+    observeProjections(read) {
+      projections = read;
+    },
+    riskDecided(decision) {
+      riskDecisions.labels(decision).inc();
+    },
+    riskFailed() {
+      riskFailures.inc();
+    },
+    observeReviews(read) {
+      reviewsWaiting = read;
+    },
+    observeHold(read) {
+      isHeld = read;
     },
     observeBreakers(read) {
       breakers = read;

@@ -1,6 +1,6 @@
-/** The one way in which people read amounts: on the payment page, on receipts, in e-mails and in the panel. */
-import { amountText } from '../lib/money.ts';
-import { CURRENCIES } from '../rules/currencies.ts';
+/** The one way in which people read amounts: with a symbol on the payment page, receipts and e-mails, with a code in the panel. */
+import { amountText } from '../lib/money/money.ts';
+import { exponentOf } from '../rules/currencies.ts';
 
 /** Every language is written with the digits that cards and codes have, whatever the region prefers. */
 export const DIGITS = { numberingSystem: 'latn' } as const;
@@ -15,8 +15,11 @@ export interface Amount {
 const formats = new Map<string, Intl.NumberFormat>();
 const MAX_CACHED = 2000;
 
-function formatOf(tag: string, currency: string, exponent: number): Intl.NumberFormat {
-  const key = `${tag} ${currency}`;
+/** `code` is the same everywhere; `symbol` is what people of a region write, such as `$`, and longer where that is ambiguous. */
+export type CurrencyDisplay = 'code' | 'symbol';
+
+function formatOf(tag: string, currency: string, exponent: number, display: CurrencyDisplay): Intl.NumberFormat {
+  const key = `${tag} ${currency} ${display}`;
   const cached = formats.get(key);
   if (cached) return cached;
   if (formats.size >= MAX_CACHED) formats.clear();
@@ -24,7 +27,7 @@ function formatOf(tag: string, currency: string, exponent: number): Intl.NumberF
     ...DIGITS,
     style: 'currency',
     currency,
-    currencyDisplay: 'code',
+    currencyDisplay: display,
     // The fraction digits come from our currency table, which differs from that of the runtime.
     minimumFractionDigits: exponent,
     maximumFractionDigits: exponent,
@@ -34,8 +37,8 @@ function formatOf(tag: string, currency: string, exponent: number): Intl.NumberF
 }
 
 /** An amount with its currency in the language of this tag. */
-export function formatAmount(tag: string, { amount, currency }: Amount): string {
-  const exponent = CURRENCIES[currency]?.exponent ?? 2;
+export function formatAmount(tag: string, { amount, currency }: Amount, display: CurrencyDisplay = 'code'): string {
+  const exponent = exponentOf(currency);
   // Formats the decimal string: a JavaScript number could round it.
-  return formatOf(tag, currency, exponent).format(amountText(amount, exponent) as unknown as number);
+  return formatOf(tag, currency, exponent, display).format(amountText(amount, exponent) as unknown as number);
 }

@@ -4,14 +4,14 @@ export const CARD_FORM_STYLE = `.number{display:grid;grid-template-columns:minma
 .number>:not(label,.network){grid-column:1/-1}
 .network{display:flex;align-items:center;gap:.375rem;align-self:end;font-size:.8125rem;font-weight:650;
 line-height:1.375rem}
-.network svg,.networks svg,.network-mark{display:block;flex:none;width:34px;height:21px;border-radius:4px}
-.network-mark{margin-inline-start:auto}
-.network:has(#network:empty) svg{display:none}
-symbol text{fill:#fff;font:700 8.5px/1 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;text-anchor:middle}
+.placed{display:block;flex:none;height:24px;width:auto;border-radius:4px;background:#fff}
+.tile .placed{max-width:30px;height:auto;max-height:24px}
 .networks{display:flex;flex-wrap:wrap;gap:4px;margin:.5rem 0 0;padding:0;list-style:none}
-.networks li{border-radius:5px;transition:opacity .15s}
-.networks:has([data-on]) li:not([data-on]){opacity:.35}
-.networks [data-on]{outline:2px solid var(--accent);outline-offset:1px}
+.networks li{padding:0 .3125rem;border:1px solid var(--line);border-radius:5px;background:var(--card);color:var(--soft);
+font-size:.75rem;font-weight:600;line-height:1.25rem}
+.networks li:has(img){padding:0;border:0}
+.networks:has([data-on]) li:not([data-on]) img{opacity:.35}
+.networks [data-on]{border-color:var(--accent);color:var(--ink);box-shadow:0 0 0 1px var(--accent)}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,7rem),1fr));column-gap:.75rem}
 .pair .field{display:grid;grid-row:span 3;grid-template-rows:subgrid;grid-template-columns:minmax(0,1fr);row-gap:0}
 .pair label{align-self:end}
@@ -33,10 +33,10 @@ stroke:var(--soft);stroke-width:1.5;pointer-events:none}
 .saved:has([type=checkbox]){align-items:flex-start;padding-block:.875rem;font-weight:500}
 .saved [type=checkbox]{margin-top:.125rem}
 .saved.fresh,.saving,.series{margin-top:1.25rem}
-form:has([name=saved_card]:checked:not([value=new])) .fresh{display:none}
+form:has([name=saved_card]:checked:not([value=new],[value=kept])) .fresh,
+form:has([value=kept]:checked) :is(.number,.networks){display:none}
 .series{padding-top:1rem;border-top:1px solid var(--line)}
 .series dl{margin-block:.5rem .75rem;gap:.25rem 1rem;font-size:.9375rem}
 .safe{display:flex;gap:.5rem;justify-content:center;margin-top:1rem;color:var(--soft);font-size:.8125rem;line-height:1.4}
 .safe svg{flex:none;margin-top:.0625rem}
-@media(max-width:23.4rem){.networks{gap:3px}.networks svg{width:28px;height:17.5px}}
 `;

@@ -9,12 +9,12 @@ const toGzip = promisify(gzip);
 /** The quality at which a page takes about a millisecond. */
 const BROTLI = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT };
 
-const COMPRESSIONS = {
+export const COMPRESSIONS = {
   br: (text: string): Promise<Buffer> => toBrotli(text, { params: BROTLI }),
   gzip: (text: string): Promise<Buffer> => toGzip(text),
 } as const;
 
-type Encoding = keyof typeof COMPRESSIONS;
+export type Encoding = keyof typeof COMPRESSIONS;
 
 /** The encoding that a browser accepts and that compresses best; undefined for none. */
 export function acceptedEncoding(header: string | undefined): Encoding | undefined {
@@ -34,9 +34,9 @@ export function acceptedEncoding(header: string | undefined): Encoding | undefin
  * chose, the attacker could guess the secret bit by bit: have the payer's browser request the page again and again with
  * other texts, and watch the sizes on the network (BREACH). This needs three things, and these pages have none of them:
  *
- * - A request that an attacker can cause. The pages use no cookie. The only authority is the link in the address, which
- *   is also the only secret in the page; a site that does not know it cannot request the page, and one that does has
- *   nothing to guess.
+ * - A request that an attacker can cause. The only authority is the link in the address, which is also the only secret in
+ *   the page; a site that does not know it cannot request the page, and one that does has nothing to guess. The cookies
+ *   of these pages are not repeated in them.
  * - A text of the request in the page. A page that answers a GET repeats nothing of its query: parameters only select
  *   what is shown. A page that answers a POST repeats what the payer entered; it is not compressed.
  * - Many attempts for one secret. The merchant chooses the texts of an order once, and each session has its own link.

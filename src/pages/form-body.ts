@@ -1,6 +1,6 @@
 /** Reads the form that a browser submits, and overwrites its bytes: they may contain card data or a password. */
 import type { IncomingMessage } from 'node:http';
-import { type Form, readUrlEncoded } from '../lib/form.ts';
+import { type Form, readUrlEncoded } from '../lib/text/form.ts';
 import { LIMITS } from '../rules/limits.ts';
 
 const FORM_LIMITS = { fields: LIMITS.formFields, depth: LIMITS.formDepth };

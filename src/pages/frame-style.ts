@@ -36,11 +36,17 @@ letter-spacing:-.015em;font-variant-numeric:tabular-nums}
 color:var(--soft);font-size:.875rem}
 .foot p{display:flex;flex-wrap:wrap;justify-content:center;gap:0 1rem;margin:0}
 .foot a,.foot span{display:inline-flex;align-items:center;min-height:1.75rem}
+.languages summary{min-height:1.75rem;gap:.375rem}
+.languages summary::after{margin-inline:.125rem;width:.375rem;height:.375rem}
+.languages ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,8.5rem),1fr));gap:0 1rem;margin:.25rem 0 0;padding:0;list-style:none}
+.languages[open]{width:100%}
+.languages[open] summary{justify-content:center}
+.languages [aria-current]{font-weight:650;color:inherit}
 .receipt dl{padding-bottom:1rem;font-size:.9375rem}
 .receipt :is(.lines,.what){padding-top:.75rem;border-top:1px solid var(--line)}
 .receipt .second{margin-top:1.25rem}
 .receipt .lines tbody tr:first-child>*{padding-top:.75rem}
-@media(max-width:30rem){.test span{display:none}}
+@media(max-width:54rem){.test span{display:none}}
 @media(min-width:30rem){.top>span{flex:1}}
 @media(min-width:54rem){body:has(.summary) .top,main:has(.summary){max-width:56rem}
 main:has(.summary){grid-template-columns:minmax(0,22rem) minmax(0,1fr);gap:1.5rem;padding-top:1rem}

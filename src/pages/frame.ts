@@ -1,12 +1,18 @@
 /** The frame of every payment page: the icon, the header with the merchant's name, the footer with support and terms. */
-import { displayName } from '../core/accounts.ts';
+import { displayName } from '../core/accounts/accounts.ts';
 import type { Account } from '../core/context.ts';
-import { type Html, html } from '../lib/html.ts';
+import { Html, html } from '../lib/text/html.ts';
 import { accentOf } from './accent.ts';
+import { LANGUAGE_NAMES } from './language-names.ts';
 import type { Locale } from './locale.ts';
+import type { Language } from './locales/index.ts';
 
 /** The accent colour of accounts that set none, as in the style. */
 export const DEFAULT_FILL = '#0f5c4c';
+
+const GLOBE = new Html(
+  '<svg width="16" height="16" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true"><path d="M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c-5 5-5 13 0 18 5-5 5-13 0-18"/></svg>',
+);
 
 const icons = new WeakMap<Account, string>();
 
@@ -64,19 +70,37 @@ export function contactsOf({ settings }: Pick<Account, 'settings'>, { messages: 
 export const contactLink = ({ text, href, isPlain }: Contact): Html =>
   html`<a href="${href}"${href.startsWith('https:') && html` target="_blank" rel="noopener"`}>${isPlain ? html`<bdi>${text}</bdi>` : text}</a>`;
 
-export function footer(locale: Locale, account: Account | undefined, isInert: boolean): Html | false {
-  if (!account) return false;
+/** The languages as links, so that they need no script; the page is loaded in the one that is chosen. */
+function languageSwitch({ tag, messages: { frame } }: Locale, keptQuery: string): Html {
+  const current = tag.split('-', 1)[0] as Language;
+  return html`<details class="languages"><summary><span class="hush">${frame.language}: </span>${GLOBE}<span>${LANGUAGE_NAMES[current]}</span></summary>
+<ul>${Object.entries(LANGUAGE_NAMES).map(
+    ([language, name]) =>
+      html`<li><a href="?${keptQuery}lang=${language}" lang="${language}" hreflang="${language}"${language === current && html` aria-current="true"`}>${name}</a></li>`,
+  )}</ul></details>`;
+}
+
+/** What the end of a page depends on. */
+export interface FooterContext {
+  locale: Locale;
+  account?: Account | undefined;
+  /** The part of the query that the links to other languages keep. */
+  keptQuery?: string;
+  /** A preview: nothing on the page can be used. */
+  isPreview?: true;
+}
+
+export function footer({ locale, account, keptQuery = '', isPreview }: FooterContext): Html {
   const { frame } = locale.messages;
-  const contacts = contactsOf(account, locale);
-  const terms = account.settings['branding.terms_url'];
-  const privacy = account.settings['branding.privacy_url'];
+  const contacts = account ? contactsOf(account, locale) : [];
+  const terms = account?.settings['branding.terms_url'];
+  const privacy = account?.settings['branding.privacy_url'];
   const links = [
     ...(terms ? [{ text: frame.terms, href: terms }] : []),
     ...(privacy ? [{ text: frame.privacy, href: privacy }] : []),
   ];
-  if (contacts.length + links.length === 0) return false;
-  return html`<footer class="foot"${isInert && html` inert`}>${
+  return html`<footer class="foot"${isPreview && html` inert`}>${
     contacts.length > 0 &&
     html`<p><span>${frame.questions}</span> ${contacts.map((contact) => html`${contactLink(contact)} `)}</p>`
-  }${links.length > 0 && html`<p>${links.map((link) => html`${contactLink(link)} `)}</p>`}</footer>`;
+  }${links.length > 0 && html`<p>${links.map((link) => html`${contactLink(link)} `)}</p>`}${languageSwitch(locale, keptQuery)}</footer>`;
 }

@@ -1,15 +1,19 @@
 /** The HTML document and the headers of every payment page. Only the logo is loaded from another server. */
-import { displayName } from '../core/accounts.ts';
+import { displayName } from '../core/accounts/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { isWebAddress } from '../core/payments/return.ts';
-import { Html, html } from '../lib/html.ts';
-import { footer, header, iconUrl } from './frame.ts';
-import type { Locale } from './locale.ts';
+import { Html, html } from '../lib/text/html.ts';
+import { FRAME_SCRIPT } from './embed/scripts.ts';
+import { type FooterContext, footer, header, iconUrl } from './frame.ts';
 import { SCRIPT, SCRIPT_HASH } from './script.ts';
 import { sourceHash } from './source-hash.ts';
 import { accentStyle, STYLE } from './style.ts';
 
 const STYLE_HASH = sourceHash(STYLE);
+const FRAME_SCRIPT_HASH = sourceHash(FRAME_SCRIPT);
+
+/** The results of payments, for the scripts of shops. */
+export type ToldResult = 'paid' | 'declined' | 'cancelled';
 
 export interface Page {
   title: string;
@@ -17,6 +21,8 @@ export interface Page {
   /** The address that the script polls for changes, and the version of the payment that the page shows. */
   live?: { url: string; version: string; isWaiting: boolean };
   additions?: PageAdditions | undefined;
+  /** What a shop that shows the page in a frame is told: the result, and the address that the payer returns to. */
+  told?: { result: ToldResult; back?: string | undefined } | undefined;
   /** Without JavaScript the page reloads itself after this many seconds. */
   refreshSeconds?: number | undefined;
 }
@@ -28,21 +34,18 @@ export interface PageAdditions {
   styles: readonly string[];
   /** The origin of the bank whose challenge a frame of the page shows. */
   bank?: string | undefined;
+  /** The page is shown in no frame, also not of the shop. */
+  isNeverFramed?: true;
   /** The page is shown in that frame, after the challenge. */
   isInBankFrame?: true;
   /** A vendor's script, and the hosts that it uses; its styles have the nonce. */
-  vendor?: { script: string; frames: string; connections: string; nonce: string } | undefined;
+  vendor?: { script: string; frames: string; connections: string; images: string; nonce: string } | undefined;
 }
 
 const NO_ADDITIONS: PageAdditions = { scripts: [], styles: [] };
 
 /** The locale of a page, and its account if it is known. */
-export interface PageContext {
-  locale: Locale;
-  account?: Account | undefined;
-  /** A preview: the page has no script, and nothing on it can be used. */
-  isPreview?: true;
-}
+export interface PageContext extends FooterContext {}
 
 export type GatewayInfo = Pick<Gateway, 'environment' | 'publicUrl'>;
 
@@ -57,13 +60,17 @@ export const commonHeaders = ({ publicUrl }: GatewayInfo): Record<string, string
   ...(publicUrl.startsWith('https:') && { 'strict-transport-security': 'max-age=31536000' }),
 });
 
+/** The origins that may show the pages of an account in a frame. */
+const embeddersOf = (gateway: GatewayInfo, account: Account | undefined): string[] =>
+  account?.settings.frame_ancestors.filter((origin) => isWebAddress(gateway, origin)) ?? [];
+
 /** `form-action` allows any https address, because forms are sent to providers and banks that are not known in advance. */
 export function pageHeaders(
-  gateway: GatewayInfo,
+  gateway: GatewayInfo & Pick<Gateway, 'marks'>,
   account?: Account,
-  { scripts, styles, vendor, bank, isInBankFrame }: PageAdditions = NO_ADDITIONS,
+  { scripts, styles, vendor, bank, isInBankFrame, isNeverFramed }: PageAdditions = NO_ADDITIONS,
 ): Record<string, string> {
-  const embedders = account?.settings.frame_ancestors.filter((origin) => isWebAddress(gateway, origin)) ?? [];
+  const embedders = isNeverFramed ? [] : embeddersOf(gateway, account);
   const allowedFrames = isInBankFrame ? ["'self'", ...embedders] : embedders;
   const logo = logoOf(gateway, account);
   const accent = account?.settings['branding.colour'];
@@ -74,15 +81,20 @@ export function pageHeaders(
     ...(allowedFrames.length === 0 && { 'x-frame-options': 'DENY' }),
     'content-security-policy': [
       "default-src 'none'",
-      `script-src ${[SCRIPT_HASH, ...scripts.map(sourceHash), ...(vendor ? [vendor.script] : [])].join(' ')}`,
+      `script-src ${[SCRIPT_HASH, ...(embedders.length > 0 ? [FRAME_SCRIPT_HASH] : []), ...scripts.map(sourceHash), ...(vendor ? [vendor.script] : [])].join(' ')}`,
       `style-src ${[STYLE_HASH, ...styleHashes, ...(vendor ? [`'nonce-${vendor.nonce}'`] : [])].join(' ')}`,
       `connect-src 'self'${vendor ? ` ${vendor.connections}` : ''}`,
       ...(vendor ? [`frame-src ${vendor.frames}`] : []),
       // After the challenge the frame shows a page of ours.
       ...(bank ? [`frame-src 'self' ${bank}`] : []),
-      // The icon is a data URL.
-      `img-src data:${logo ? ` ${cspSource(logo)}` : ''}`,
-      `form-action 'self' https:${gateway.environment === 'sandbox' ? ' http:' : ''}`,
+      // The icon is a data URL; the marks of the operator are ours; a vendor's button has a picture.
+      `img-src ${[
+        ...(gateway.marks.size > 0 ? ["'self'"] : []),
+        'data:',
+        ...(logo ? [cspSource(logo)] : []),
+        ...(vendor ? [vendor.images] : []),
+      ].join(' ')}`,
+      `form-action 'self' https:${gateway.environment === 'sandbox' ? ' http:' : ''}${(account?.settings.return_schemes ?? []).map((scheme) => ` ${scheme}:`).join('')}`,
       "base-uri 'none'",
       `frame-ancestors ${allowedFrames.length === 0 ? "'none'" : allowedFrames.join(' ')}`,
       // A vendor's script may use strings as HTML.
@@ -100,11 +112,20 @@ const logoOf = (gateway: GatewayInfo, account: Account | undefined): URL | undef
 const cspSource = ({ origin, pathname }: URL): string =>
   origin + pathname.replace(/[;,]/g, (character) => (character === ';' ? '%3B' : '%2C'));
 
-export function document(gateway: GatewayInfo, { locale, account, isPreview }: PageContext, page: Page): string {
-  const { title, body, live, refreshSeconds, additions: { scripts, styles, vendor } = NO_ADDITIONS } = page;
+export function document(gateway: GatewayInfo, context: PageContext, page: Page): string {
+  const { locale, account, isPreview } = context;
+  const {
+    title,
+    body,
+    live,
+    told,
+    refreshSeconds,
+    additions: { scripts, styles, vendor, isNeverFramed } = NO_ADDITIONS,
+  } = page;
   const merchant = account && displayName(account);
   const logo = logoOf(gateway, account);
   const accent = account?.settings['branding.colour'];
+  const isFrameable = !isPreview && !isNeverFramed && embeddersOf(gateway, account).length > 0;
   return String(html`<!doctype html>
 <html lang="${locale.tag}" dir="${locale.direction}">
 <head>
@@ -117,14 +138,15 @@ ${refreshSeconds && html`<noscript><meta http-equiv="refresh" content="${refresh
 ${accent && html`<style>${new Html(accentStyle(accent))}</style>`}
 ${styles.map((style) => html`<style>${new Html(style)}</style>`)}
 </head>
-<body${live && html` data-status="${live.url}" data-version="${live.version}"${live.isWaiting && html` data-waits`}`}>
+<body${live && html` data-status="${live.url}" data-version="${live.version}"${live.isWaiting && html` data-waits`}`}${isFrameable && told && html` data-result="${told.result}"${told.back && html` data-back="${told.back}"`}`}>
 ${header(locale, account, { logo, isSandbox: gateway.environment === 'sandbox' })}
 <main${isPreview && html` inert`}>
 ${body}
 </main>
-${footer(locale, account, isPreview === true)}
+${footer(context)}
 <p class="hush" aria-live="polite" id="said"></p>
 ${!isPreview && html`<script>${new Html(SCRIPT)}</script>`}
+${isFrameable && html`<script>${new Html(FRAME_SCRIPT)}</script>`}
 ${vendor && html`<script async src="${vendor.script}" id="wallet-vendor" data-nonce="${vendor.nonce}"></script>`}
 ${scripts.map((script) => html`<script>${new Html(script)}</script>`)}
 </body>

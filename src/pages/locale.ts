@@ -81,9 +81,14 @@ const supportedTag = memoize((tag): string | undefined => {
 
 const localeOf = memoize(createLocale);
 
-/** The language of the account, else the first supported language of the browser, else English. */
-export function localeFor(accountLocale: string, acceptLanguage: string | undefined): Locale {
-  for (const candidate of [accountLocale, ...acceptedTags(acceptLanguage ?? '')]) {
+/** A language with the region of the browser, if the browser speaks it: amounts are written as there. */
+const withRegion = (language: string, accepted: readonly string[]): string =>
+  accepted.find((tag) => supportedTag(tag)?.split('-', 1)[0] === language) ?? language;
+
+/** The language that the payer chose, else that of the account, else the first supported one of the browser, else English. */
+export function localeFor(accountLocale: string, acceptLanguage: string | undefined, chosen = ''): Locale {
+  const accepted = acceptedTags(acceptLanguage ?? '');
+  for (const candidate of [withRegion(chosen, accepted), accountLocale, ...accepted]) {
     const tag = supportedTag(candidate);
     if (tag !== undefined) return localeOf(tag);
   }
@@ -141,6 +146,6 @@ function createLocale(tag: string): Locale {
     formatCountry: (code) => countries().of(code) ?? code,
     formatDateTime: (at) => `${times().format(at)} UTC`,
     formatCount: (count) => number().format(count),
-    formatAmount: (amount) => formatAmount(tag, amount),
+    formatAmount: (amount) => formatAmount(tag, amount, 'symbol'),
   };
 }

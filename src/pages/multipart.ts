@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
-import type { Form } from '../lib/form.ts';
+import type { Form } from '../lib/text/form.ts';
 import { invalidField } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 

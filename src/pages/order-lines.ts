@@ -1,6 +1,6 @@
 /** The lines of an order as a table: on the payment page, on the receipt and in its e-mail. */
 import type { PaymentWithDetails } from '../core/context.ts';
-import { type Html, html } from '../lib/html.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { LINE_EXTRAS, type OrderLines, subtotalOf } from '../rules/order-lines.ts';
 import type { Locale } from './locale.ts';
 

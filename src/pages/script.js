@@ -39,7 +39,6 @@
     const [key, name, , , length] = networkOf(digitsOf(number.value));
     const shown = document.getElementById('network');
     if (shown.textContent !== name) shown.textContent = name;
-    shown.previousElementSibling.firstElementChild.setAttribute('href', `#n-${key}`);
     for (const item of all('[data-network]')) item.toggleAttribute('data-on', item.dataset.network === key);
     const { dataset } = document.getElementById('card_cvv');
     dataset.length = all('[data-code]:has(:checked)')[0]?.dataset.code ?? length;
@@ -90,7 +89,6 @@
       return month ? year + month.padStart(2, 0) < now && expired : wrong;
     },
     cvv: (text, { wrong, length }) => (RegExp(`^\\d{${+length || '3,4'}}$`).test(text.trim()) ? '' : wrong),
-    holder: (text, { wrong }) => (text.trim().length > 1 ? '' : wrong),
     email: (text, { wrong }) => (/^\S+@\S+\.\S+$/.test(text.trim()) ? '' : wrong),
   };
 
@@ -102,18 +100,32 @@
     return checks[dataset.check]?.(value, dataset) || '';
   };
 
-  const showError = (input, problem) => {
-    const error = document.getElementById(`${input.id}-error`);
+  const showError = (id, problem) => {
+    const error = document.getElementById(`${id}-error`);
     error.textContent = problem;
     error.hidden = problem === '';
-    if (problem) input.setAttribute('aria-invalid', 'true');
-    else input.removeAttribute('aria-invalid');
+    const input = document.getElementById(id);
+    if (problem) input?.setAttribute('aria-invalid', 'true');
+    else input?.removeAttribute('aria-invalid');
   };
   // Validates an input and shows its problem beside it.
   const isWrong = (input) => {
     const problem = problemOf(input);
-    showError(input, problem);
+    showError(input.id, problem);
     return problem !== '';
+  };
+
+  // Says in the form what has happened to it.
+  const notice = document.getElementById('notice');
+  const showNotice = (title, text) => {
+    notice.hidden = text === '';
+    notice.role = 'alert';
+    notice.className = 'notice';
+    const [heading, line] = notice.children;
+    heading.textContent = title;
+    heading.hidden = title === '';
+    line.textContent = text;
+    if (text) notice.scrollIntoView({ block: 'nearest' });
   };
 
   const setBusy = (form, isBusy) => {
@@ -145,14 +157,75 @@
     if (check === 'number' && input.value) format.number(input);
   }
   const targetOf = (element) => element.getAttribute('target') ?? '';
+
+  // The state of the payment, by its version; undefined without an answer.
+  const { status, waits } = body.dataset;
+  let { version } = body.dataset;
+  const askStatus = async () => {
+    try {
+      const answer = await fetch(status, { cache: 'no-store', signal: AbortSignal.timeout?.(10000) });
+      if (answer.ok) return await answer.json();
+    } catch {
+      // A network error; the next request may succeed.
+    }
+  };
+
+  // Applies the answer to a form, which stays on the page: what is wrong in it, or that its payment was declined.
+  const applyAnswer = (form, answer) => {
+    setBusy(form, false);
+    showNotice(answer.title, answer.text);
+    for (const [id, problem] of Object.entries(answer.problems ?? {})) showError(id, problem);
+    if (answer.attempt) {
+      // The next submission is another attempt. Only the security code has to be entered again.
+      version = answer.version;
+      for (const input of all('[name=attempt]')) input.value = answer.attempt;
+      for (const input of all('#card_cvv')) input.value = '';
+      document.title = document.title.replace(/^.*(?= · )/, answer.title);
+      dispatchEvent(new CustomEvent('declined', { detail: version }));
+    }
+    const next = document.querySelector('[aria-invalid]') ?? document.getElementById('card_cvv');
+    next?.focus({ preventScroll: !answer.problems });
+  };
+
+  // Without an answer to a form, the state of the payment tells whether it arrived. If it did not, the payer decides
+  // whether to send it again: it is the same attempt, which the server submits once.
+  const findOut = async (form) => {
+    showNotice('', form.dataset.lost);
+    for (;;) {
+      const now = await askStatus();
+      if (now?.version === version) return applyAnswer(form, { title: '', text: form.dataset.again });
+      if (now) return now.attempt ? applyAnswer(form, now) : reload();
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+    }
+  };
+
+  const send = async (form) => {
+    setBusy(form, true);
+    showNotice('', '');
+    const values = new URLSearchParams(new FormData(form));
+    values.set('answer', parent === window ? 'json' : 'framed');
+    let answer;
+    try {
+      const response = await fetch(form.action, { method: 'POST', body: values, signal: AbortSignal.timeout?.(60000) });
+      if (response.status < 500) answer = await response.json();
+    } catch {
+      // A network error: it is not known whether the form arrived.
+    }
+    if (!answer) return findOut(form);
+    if (answer.location) return location.assign(answer.location);
+    applyAnswer(form, answer);
+  };
   const forms = all('form[data-busy]');
   for (const form of forms) {
     form.addEventListener('submit', (event) => {
       if (form.hasAttribute('data-sent')) return event.preventDefault();
-      const wrong = inputs.filter(isWrong);
+      const wrong = inputs.filter((input) => input.form === form && isWrong(input));
       if (wrong.length > 0) {
         event.preventDefault();
         wrong[0].focus();
+      } else if (form.dataset.lost) {
+        event.preventDefault();
+        send(form);
       } else if (/^(_self|_top|_parent)?$/.test(targetOf(form))) {
         setBusy(form, true);
         // If the submission fails, the payer can retry; the server treats it as a repeat of the same submission.
@@ -165,10 +238,10 @@
     for (const input of inputs) {
       if (input.type === 'checkbox') input.checked = false;
       else input.value = '';
-      showError(input, '');
+      showError(input.id, '');
     }
     if (number) format.number(number);
-    for (const notice of all('[data-marks]')) notice.hidden = true;
+    if (notice) notice.hidden = true;
   });
 
   // Submits the form or follows the link by itself, unless the payer acts first; a new window needs a click.
@@ -177,7 +250,11 @@
     const showHint = (isOn) => {
       for (const hint of all('[data-with-go]')) hint.hidden = !isOn;
     };
-    const go = () => (target.requestSubmit ? target.requestSubmit() : target.click());
+    const go = () => {
+      if (document.hidden) return document.addEventListener('visibilitychange', go, { once: true });
+      if (target.requestSubmit) target.requestSubmit();
+      else target.click();
+    };
     const timeout = setTimeout(go, target.dataset.go * 1000);
     showHint(true);
     for (const type of ['keydown', 'pointerdown', 'pagehide']) {
@@ -196,6 +273,8 @@
     for (const clock of clocks) {
       const left = Math.max(0, Math.round(clock.dataset.left - (Date.now() - start) / 1000));
       if (left < 3600) clock.textContent = `${pad(Math.floor(left / 60))}:${pad(left % 60)}`;
+      // More time would only hurry the payer.
+      clock.closest('.time').hidden = left > 300;
       if (left <= 60 && clock.dataset.soon) {
         announce(clock.dataset.soon);
         delete clock.dataset.soon;
@@ -207,18 +286,18 @@
   if (clocks.length > 0) tick();
 
   // Polls the status: continuously while the page waits, otherwise whenever the page becomes visible again.
-  const { status, version, waits } = body.dataset;
   let delay = 2000;
   let timer;
   let isPolling = false;
   const poll = async () => {
-    if (document.hidden || isPolling) return;
+    // A form that is being sent has an answer of its own.
+    if (document.hidden || isPolling || document.querySelector('[data-lost][data-sent]')) return;
     isPolling = true;
-    try {
-      const answer = await fetch(status, { cache: 'no-store', signal: AbortSignal.timeout?.(10000) });
-      if (answer.ok && (await answer.json()).version !== version) return reload();
-    } catch {
-      // A network error; the next poll may succeed.
+    const now = await askStatus();
+    if (now && now.version !== version) {
+      const form = now.attempt && document.querySelector('[data-lost]');
+      if (!form) return reload();
+      applyAnswer(form, now);
     }
     isPolling = false;
     clearTimeout(timer);

@@ -1,13 +1,14 @@
 /** The page at `/`: in the sandbox where to begin, in production the panel. */
 import type { FastifyInstance } from 'fastify';
+import { DEMO_LOGO, demoAccount, openDemoPayment } from '../core/accounts/demo.ts';
+import { listenCommand, readableDemoCurl } from '../core/accounts/demo-commands.ts';
 import type { Gateway } from '../core/context.ts';
-import { DEMO_LOGO, demoAccount, openDemoPayment } from '../core/demo.ts';
-import { html } from '../lib/html.ts';
-import { isUuid } from '../lib/id.ts';
+import { isUuid } from '../lib/crypto/id.ts';
+import { type Html, html } from '../lib/text/html.ts';
 import { commonHeaders } from './layout.ts';
-import { panelDocument, panelHeaders } from './panel/layout.ts';
+import { panelDocument, panelHeaders } from './panel/frame/layout.ts';
+import { copyable, facts, notice } from './panel/frame/parts.ts';
 import { en } from './panel/locales/en.ts';
-import { facts, notice } from './panel/parts.ts';
 
 const text = en.start;
 
@@ -36,20 +37,39 @@ export function startRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 }
 
+/** A command to copy. */
+const command = (text: string): Html =>
+  html`<div class="command"><pre class="wrap"><code data-copy="${en.copy}" data-copied="${en.copied}">${text}</code></pre></div>`;
+
+const link = (href: string, label: string, hint: string): Html =>
+  html`<li><a href="${href}">${label}</a> <span class="soft">– ${hint}</span></li>`;
+
 async function startPage(gateway: Gateway, paid: string | undefined): Promise<string> {
-  const { mid, clientKey, merchantKey, passwords } = await demoAccount(gateway);
-  const mono = (value: string) => html`<span class="mono">${value}</span>`;
+  const { publicUrl, simulatorUrl } = gateway;
+  const demo = await demoAccount(gateway);
+  const seePayment = paid && html` <a class="button" href="/admin/payments/${paid}">${text.seePayment}</a>`;
   const body = html`${notice(paid && text.paid)}
 <div class="head"><div><h1>${text.title}</h1><p class="soft">${text.lead}</p></div></div>
-<form method="post" action="/sandbox/test-payment" class="card"><h2>${text.tryTitle}</h2><p class="soft">${text.tryHint}</p><div class="actions"><button>${text.tryButton}</button>${
-    paid && html` <a class="button quiet" href="/admin/payments/${paid}">${text.seePayment}</a>`
-  }</div></form>
-<section class="card"><h2>${text.goOn}</h2><ul class="links"><li><a href="/docs">${text.docs}</a> – ${text.docsHint}</li><li><a href="/admin">${text.panel}</a> – ${text.panelHint}</li><li><a href="/openapi.json">${text.api}</a> – ${text.apiHint}</li></ul></section>
-<section class="card"><h2>${text.keys}</h2><p class="soft small">${text.keysHint}</p>${facts([
-    ['mid', mono(mid)],
-    ['client_key', mono(clientKey)],
-    ['merchant_key', mono(merchantKey)],
-    ['password', mono(passwords()[0] as string)],
-  ])}</section>`;
+<form method="post" action="/sandbox/test-payment" class="card"><h2>${text.tryTitle}</h2><p>${text.tryHint}</p>
+<p class="pay-with">${copyable('4111 1111 1111 1111')} <span class="soft">${text.cardNumberHint}</span></p>
+${facts(text.cardOutcomes.map(([expiry = '', outcome = '']) => [expiry, outcome]))}
+<div class="actions"><button${paid && html` class="quiet"`}>${text.tryButton}</button>${seePayment} <a class="button quiet" href="/docs/three-ds#sandbox-cards">${text.moreCards}</a></div></form>
+<section class="card"><h2>${text.curlTitle}</h2><p class="soft">${text.curlHint}</p>${command(readableDemoCurl(publicUrl, demo))}</section>
+<section class="card"><h2>${text.keys}</h2><p class="soft">${text.keysHint}</p>${facts([
+    ['mid', copyable(demo.mid)],
+    ['client_key', copyable(demo.clientKey)],
+    ['merchant_key', copyable(demo.merchantKey)],
+    ['password', copyable(demo.passwords()[0] as string)],
+    [text.callbackSecret, copyable(demo.callbackSecrets()[0] as string)],
+  ])}</section>
+<section class="card"><h2>${text.callbacksTitle}</h2><p class="soft">${text.callbacksHint}</p>${command(listenCommand(publicUrl))}</section>
+<section class="card"><h2>${text.next}</h2><ul class="links">
+${link('/docs/merchant/quick-start', text.quickStart, text.quickStartHint)}
+${link('/docs/reference', text.reference, text.referenceHint)}
+${link('/admin', text.panel, text.panelHint)}
+${simulatorUrl && link(simulatorUrl, text.simulator, text.simulatorHint)}
+${link('/docs', text.docs, text.docsHint)}
+${link('/docs/operator/going-live', text.goingLive, text.goingLiveHint)}
+</ul></section>`;
   return panelDocument(gateway, { title: text.title, body });
 }

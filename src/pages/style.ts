@@ -9,7 +9,9 @@ export const STYLE = `${COLOURS}*{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;background:var(--ground);
 color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;overflow-wrap:anywhere}
-[hidden]{display:none}
+[data-embedded] body{min-height:0;background:none}
+[data-embedded]{overflow-y:hidden}
+[hidden]{display:none!important}
 .hush{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 main{display:grid;gap:1rem;align-items:start;width:100%;max-width:30rem;margin:0 auto;padding:.25rem 16px 2rem;flex:1;
 align-content:start}
@@ -68,6 +70,13 @@ border-radius:12px;font-size:1rem;font-weight:600;cursor:pointer}
 .choice::after,summary::after{content:"";flex:none;width:.5rem;height:.5rem;margin-inline:auto .25rem;
 border:solid var(--soft);border-width:2px 2px 0 0;transform:rotate(45deg)}
 [dir=rtl] .choice::after{transform:rotate(-135deg)}
+button.choice{justify-content:flex-start;margin:0;background:none;color:inherit;text-align:start}
+.chosen{border:1px solid var(--accent);border-radius:12px;box-shadow:0 0 0 1px var(--accent)}
+.chosen>.choice{border-color:transparent}
+.chosen>.choice:hover{background:none}
+:is(.chosen,[dir=rtl] .chosen)>.choice::after{transform:translateY(-.125rem) rotate(135deg)}
+.entry{padding:0 14px 1.125rem}
+.entry .field:first-of-type,.entry fieldset{margin-top:.625rem}
 .tile{display:grid;place-items:center;flex:none;width:36px;height:36px;border-radius:9px;background:var(--raised);
 color:var(--accent)}
 .method{display:flex;align-items:center;gap:14px}
@@ -110,7 +119,8 @@ ${CARD_FORM_STYLE}${CHALLENGE_STYLE}${FRAME_STYLE}@media(max-width:24rem){.choic
 @media(min-width:54rem){.card{padding:1.75rem}}
 @media(prefers-reduced-motion:reduce){*,::before,::after{animation:none!important;transition:none!important}
 .pulse::before,button[disabled]::before{border-inline-end-color:currentcolor;opacity:.5}}
-@media(forced-colors:active){.card,.tile,.count,.test{border:1px solid}button,.button,.bank{border:2px solid}
+@media(forced-colors:active){.card,.tile,.count,.test{border:1px solid}.chosen{outline:2px solid Highlight}
+button,.button,.bank{border:2px solid}
 .code{forced-color-adjust:none}}
 :lang(ko){word-break:keep-all}
 :lang(ja){word-break:auto-phrase}

@@ -1,7 +1,14 @@
 /** Why a payment needs an operator's attention, and what the operator may decide about it. */
 import { isRetriable, type StateName } from './states.ts';
 
-export const ATTENTIONS = ['late_success', 'wrong_amount', 'unresolved', 'conflict', 'unexpected_chargeback'] as const;
+export const ATTENTIONS = [
+  'late_success',
+  'wrong_amount',
+  'unresolved',
+  'conflict',
+  'unexpected_chargeback',
+  'risk_review',
+] as const;
 
 export type Attention = (typeof ATTENTIONS)[number];
 
@@ -20,6 +27,8 @@ const ALLOWED: Readonly<Record<Attention, readonly Resolution[]>> = {
   unresolved: ['dismiss'],
   conflict: ['dismiss'],
   unexpected_chargeback: ['dismiss'],
+  // Decided in the review queue.
+  risk_review: ['dismiss'],
 };
 
 /** The decisions about a payment; what is not settled can be accepted or sent back only after it has ended. */

@@ -2,6 +2,8 @@
 
 export interface Example {
   currency?: string;
+  /** The amount, if other fields add up to it. */
+  amount?: string;
   /** The fields in addition to the common fields of a sale. */
   fields?: Readonly<Record<string, string>>;
 }
@@ -141,6 +143,29 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'agg-h': identity('CO', 'COP', '1032456789'),
   'agg-i': identity('IN', 'INR', 'ABCDE1234F'),
   'agg-j': identity('TR', 'TRY', '10000000146'),
+  ideal: { currency: 'EUR' },
+  bancontact: { currency: 'EUR' },
+  eps: { currency: 'EUR' },
+  przelewy24: { currency: 'PLN' },
+  blik: { currency: 'PLN', fields: { [p('code')]: '777123' } },
+  twint: { currency: 'CHF' },
+  swish: { currency: 'SEK' },
+  mobilepay: { currency: 'DKK' },
+  mbway: { currency: 'EUR', fields: { payer_phone: '+351912345678' } },
+  paypal: { currency: 'EUR' },
+  klarna: {
+    currency: 'EUR',
+    amount: '19.99',
+    fields: {
+      'order_lines[0][name]': 'Teapot',
+      'order_lines[0][amount]': '14.99',
+      order_shipping: '5.00',
+    },
+  },
+  'sepa-debit': {
+    currency: 'EUR',
+    fields: { payer_first_name: 'Ana', payer_last_name: 'Petrovic', [p('iban')]: 'DE89370400440532013000' },
+  },
 };
 
 interface Identification {

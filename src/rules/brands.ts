@@ -1,4 +1,6 @@
 /** The table of brands: their connector, the fields they need, their time limits. */
+import { type Brand, p, upstream } from './brand.ts';
+import { listValue } from './field-lists.ts';
 import {
   anyText,
   ask,
@@ -34,49 +36,10 @@ import {
   walletBToken,
   withoutSpaces,
 } from './formats.ts';
+import { KNOWN_BRANDS } from './known-brands.ts';
 import { LIMITS } from './limits.ts';
-import type { MethodKind, MethodTraits } from './method-kinds.ts';
 
-export interface Brand extends MethodTraits {
-  /** The name of the connector. */
-  connector: string;
-  /** The provider returns the outcome at once, without an action of the payer. */
-  isImmediate?: true;
-  /** Supports recurring sales, which need no payer. */
-  recurs?: true;
-  /** A payout: money is sent to the named person instead of collected from a payer. */
-  isPayout?: true;
-  /** How long after the sale the payer may pay, also while the payment is pending; then it is declined. */
-  payerTimeMs?: number;
-  /** How long after the sale a payment that the provider accepted waits for its outcome; then it is declined. */
-  pendingMs?: number;
-  /** How long a QR code is displayed. */
-  codeTimeMs?: number;
-  /** A status request queries the provider while the outcome is open. */
-  isQueriedOnStatus?: true;
-  /** A script creates a payment token on the payer's device; there is no form for the brand. */
-  needsToken?: true;
-  /** The sub-methods of the provider's page; each is offered when all its fields were sent. */
-  methods?: readonly string[];
-  /** The fields of this brand, in addition to the common ones of a sale. */
-  fields: readonly Field[];
-  /** The description in the docs. */
-  about: string;
-}
-
-/** A brand that a provider processes over HTTP. */
-const upstream = (kind: MethodKind, about: string, fields: readonly Field[], traits: Partial<Brand> = {}): Brand => ({
-  connector: 'upstream',
-  kind,
-  about,
-  fields,
-  // Banks may take weeks for a payout. A payer who has not paid after a week is not expected to pay.
-  pendingMs: (traits.isPayout ? 30 : 7) * LIMITS.dayMs,
-  ...traits,
-});
-
-/** A field that is sent as `parameters[name]`. */
-const p = (name: string): string => `parameters[${name}]`;
+export type { Brand } from './brand.ts';
 
 /** A blockchain transfer that is not confirmed by then was never made. */
 const CHAIN_CONFIRMATION_MS = 3 * LIMITS.dayMs;
@@ -89,27 +52,27 @@ const securityQuestion = (question: Field, answer: Field): Field[] => [question,
 const answerText = withoutSpaces(3, 25);
 
 /** Three fields of the paying account, requested from payers of one country. */
-const accountOf = (where: string): Field[] => [
-  ask(p('orgCode'), anyText, { countries: [where], label: 'Bank code' }),
-  ask(p('accountName'), text(1, 64), { countries: [where], label: 'Account holder' }),
-  ask(p('accountNumber'), anyText, { countries: [where], label: 'Account number' }),
+const accountOf = (countries: readonly string[]): Field[] => [
+  ask(p('orgCode'), anyText, { countries, label: 'Bank code' }),
+  ask(p('accountName'), text(1, 64), { countries, label: 'Account holder' }),
+  ask(p('accountNumber'), anyText, { countries, label: 'Account number' }),
 ];
 
-const identityOf = (where: string): Field[] => [
-  ask(p('personal_id'), anyText, { countries: [where], label: 'Personal ID number' }),
+const identityOf = (countries: readonly string[]): Field[] => [
+  ask(p('personal_id'), anyText, { countries, label: 'Personal ID number' }),
 ];
 
-const TURKEY = { country: 'TR', currency: 'TRY' } as const;
-const THAILAND = { country: 'TH', currency: 'THB' } as const;
-const VIETNAM = { country: 'VN', currency: 'VND' } as const;
-const COLOMBIA = { country: 'CO', currency: 'COP' } as const;
-const INDIA = { country: 'IN', currency: 'INR' } as const;
-const ARGENTINA = { country: 'AR', currency: 'ARS' } as const;
-const MEXICO = { country: 'MX', currency: 'MXN' } as const;
-type Home = Required<Pick<Brand, 'country' | 'currency'>>;
+const TURKEY = { countries: ['TR'], currency: 'TRY' };
+const THAILAND = { countries: ['TH'], currency: 'THB' };
+const VIETNAM = { countries: ['VN'], currency: 'VND' };
+const COLOMBIA = { countries: ['CO'], currency: 'COP' };
+const INDIA = { countries: ['IN'], currency: 'INR' };
+const ARGENTINA = { countries: ['AR'], currency: 'ARS' };
+const MEXICO = { countries: ['MX'], currency: 'MXN' };
+type Home = Required<Pick<Brand, 'countries' | 'currency'>>;
 
-const bankIn = (home: Home, about: string): Brand => upstream('bank', about, accountOf(home.country), home);
-const identityIn = (home: Home, about: string): Brand => upstream('local', about, identityOf(home.country), home);
+const bankIn = (home: Home, about: string): Brand => upstream('bank', about, accountOf(home.countries), home);
+const identityIn = (home: Home, about: string): Brand => upstream('local', about, identityOf(home.countries), home);
 
 const UPI = { label: 'UPI ID', hint: 'Such as name@bank' };
 const upiBy = (field: Field): Brand =>
@@ -321,6 +284,7 @@ export const BRANDS: Readonly<Record<string, Brand>> = {
   'agg-h': identityIn(COLOMBIA, 'A local method in Colombia that needs the payer’s identity.'),
   'agg-i': identityIn(INDIA, 'A local method in India that needs the payer’s identity.'),
   'agg-j': identityIn(TURKEY, 'A local method in Turkey that needs the payer’s identity.'),
+  ...KNOWN_BRANDS,
 };
 
 /** The brand and the connector of a Checkout payment until the payer has chosen a brand. */
@@ -395,14 +359,6 @@ export function nameInside(name: string): string {
   const end = name.indexOf(']');
   return name.slice(PARAMETERS.length, end) + name.slice(end + 1);
 }
-
-const listValue = (name: string, items: readonly Field[], context: FieldContext): Record<string, string>[] =>
-  context
-    .positions(name)
-    .toSorted((a, b) => Number(a) - Number(b))
-    .map((position) =>
-      Object.fromEntries(items.map((item) => [item.name, context.value(`${name}[${position}][${item.name}]`)])),
-    );
 
 /** Whether a field has no value: none was sent, no list entry either, and it has no default. */
 export const isAbsent = (field: Field, context: FieldContext): boolean =>

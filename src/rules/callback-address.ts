@@ -1,7 +1,7 @@
 /** Which addresses callbacks may be sent to: public ones, and private ones that the operator allows. */
 import { isIP } from 'node:net';
-import { addressList } from '../lib/address.ts';
-import { isPrivateAddress } from '../lib/private-address.ts';
+import { addressList } from '../lib/http/address.ts';
+import { isPrivateAddress } from '../lib/http/private-address.ts';
 import type { FieldContext, Kind } from './fields.ts';
 import { LIMITS } from './limits.ts';
 

@@ -13,6 +13,9 @@ export type CallbackType =
   | 'chargeback'
   | 'expiry';
 
+/** The reason of a callback that is parked because neither the payment nor the account has an address. */
+export const NO_CALLBACK_ADDRESS = 'No callback_url is set.';
+
 /** The delivery states of a callback. */
 export const CALLBACK_STATES = ['waiting', 'delivered', 'parked'] as const;
 
@@ -23,6 +26,18 @@ export interface CallbackEvent {
   type: CallbackType;
   status: CallbackStatus;
 }
+
+/** The types of the steps before the outcome of a sale. Some receivers take any success for a payment. */
+const STEP_TYPES: readonly CallbackType[] = ['redirect', '3ds'];
+const STEP_STATES: readonly StateName[] = ['PREPARE', 'REDIRECT', '3DS'];
+
+/** Whether a callback reports a step in between, in the words of its protocol; `dialect.final_callbacks_only` omits it. */
+export const isStep = (protocol: 'checkout' | 's2s', { type }: CallbackEvent, state: StateName): boolean =>
+  protocol === 'checkout' ? STEP_TYPES.includes(type) : STEP_STATES.includes(state);
+
+/** Whether a callback reports that money was taken or reserved, or an operation was done: not a step in between. */
+export const isSuccess = ({ type, status }: CallbackEvent): boolean =>
+  status === 'success' && !STEP_TYPES.includes(type);
 
 const event = (type: CallbackType, status: CallbackStatus): CallbackEvent => ({ type, status });
 
@@ -47,6 +62,9 @@ export const CALLBACK_EVENTS: Readonly<Record<Exclude<PaymentEvent, SilentEvent>
   refunded: event('refund', 'success'),
   expired: event('expiry', 'success'),
   chargedBack: event('chargeback', 'success'),
+  secondChargedBack: event('chargeback', 'success'),
+  // Sent if the account has `chargeback_reversal_callbacks`.
+  chargebackReversed: event('chargeback', 'fail'),
   acceptedLate: event('sale', 'success'),
 };
 

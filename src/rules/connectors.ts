@@ -1,9 +1,5 @@
 /** The table of connectors: the credentials and settings of a connection, the hosts that it calls, its default methods. */
-import { isUuid } from '../lib/id.ts';
-import { isObject, isText } from '../lib/json.ts';
-import { BRANDS, CARD } from './brands.ts';
-import type { Problem } from './errors.ts';
-import { SENTENCES } from './fields.ts';
+import { BRANDS, brandOf, CARD, isWallet } from './brands.ts';
 
 export interface CredentialField {
   name: string;
@@ -14,6 +10,8 @@ export interface CredentialField {
   live?: RegExp;
   /** What every value matches. */
   format?: RegExp;
+  /** The value may be missing, or removed by an empty text. */
+  isOptional?: true;
   /** The value is an address that the connection calls. */
   isAddress?: true;
 }
@@ -24,17 +22,30 @@ export interface ConnectorEntry {
   credentials: readonly CredentialField[];
   /** The settings besides `methods` and `api_base`, with their descriptions. */
   settings: Readonly<Record<string, string>>;
+  /** The documented limit of the provider, in calls per second; `settings.calls_per_second` sets another. */
+  callsPerSecond?: Readonly<Record<'sandbox' | 'production', number>>;
   /** The values of a setting that has only these. */
   choices?: Readonly<Record<string, readonly string[]>>;
   /** The hosts that a connection may call in production; undefined means any. */
   hosts?: RegExp;
   /** The brands that every connection takes, with the provider's name of each; `settings.methods` adds others. */
   methods: Readonly<Record<string, string>>;
+  /** Further brands of connections whose payers pay on the page of the provider, and of those whose payers do not. */
+  hostedMethods?: Readonly<Record<string, string>>;
+  directMethods?: Readonly<Record<string, string>>;
+  /** The fields that the provider needs, of those that not every provider does (`isForProvider`), by brand. */
+  needs?: Readonly<Record<string, readonly string[]>>;
   /**
    * For how many days the provider may report a payment, and a capture, void or refund, as pending. The gateway waits so
    * long: then the payment is declined, and the operation is marked for the operator.
    */
   pendingDays: { payments: number; operations: number };
+  /** Those of the brands that recur by provider (`recurs`) whose payments the merchant can repeat here. */
+  recurs?: readonly string[];
+  /** The provider opens the tokens of device wallets itself, and takes them as the wallet made them. */
+  passesTokens?: true;
+  /** The check of a connection says which methods are active at the provider; the others are not offered. */
+  listsMethods?: true;
   /** Whether the provider asks payers for their cards on its own page, so that the payment page does not. */
   asksForCard?: (settings: Readonly<Record<string, unknown>>) => boolean;
 }
@@ -47,6 +58,33 @@ const ALL_BRANDS = Object.fromEntries(
   ]),
 );
 
+const NAMES = ['payer_first_name', 'payer_last_name'];
+const CODE = ['parameters[code]'];
+const PHONE = ['payer_phone'];
+const DEBIT = ['parameters[iban]', ...NAMES];
+const PAYER = ['payer_country', 'payer_email'];
+const PAYER_AND_ADDRESS = [...PAYER, ...NAMES, 'payer_address', 'payer_zip', 'payer_city'];
+
+/** By Stripe's pages on the payment methods. */
+const STRIPE_METHODS = {
+  ideal: 'ideal',
+  bancontact: 'bancontact',
+  blik: 'blik',
+  paypal: 'paypal',
+  klarna: 'klarna',
+  'sepa-debit': 'sepa_debit',
+  przelewy24: 'p24',
+  eps: 'eps',
+  twint: 'twint',
+  swish: 'swish',
+  mobilepay: 'mobilepay',
+  mbway: 'mb_way',
+};
+
+const PACE = { calls_per_second: 'The most calls per second; empty for the documented limit of the provider.' };
+
+const HMAC_KEY = /^(?:[\da-f]{2}){16,}$/i;
+
 const STRIPE_CREDENTIALS: readonly CredentialField[] = [
   { name: 'secret_key', label: 'Secret key', test: /^[sr]k_test_/, live: /^[sr]k_live_/ },
   { name: 'webhook_secret', label: 'Signing secret of the webhook endpoint' },
@@ -54,6 +92,8 @@ const STRIPE_CREDENTIALS: readonly CredentialField[] = [
 
 /** Of payments, the table of brands says more. */
 const OWN_PENDING = { payments: 0, operations: 30 };
+/** By Stripe's page on rate limits: 100 in live mode, 25 in a sandbox. */
+const STRIPE_CALLS = { sandbox: 25, production: 100 };
 /** A direct debit takes up to 14 business days. */
 const STRIPE_PENDING = { payments: 21, operations: 30 };
 
@@ -62,18 +102,34 @@ export const CONNECTORS = {
     title: 'Stripe',
     about: 'Cards and other methods through Stripe; cards are entered on the payment page of the gateway.',
     credentials: STRIPE_CREDENTIALS,
-    settings: {},
+    settings: PACE,
     hosts: /^api\.stripe\.com$/,
-    methods: { [CARD]: 'card' },
+    callsPerSecond: STRIPE_CALLS,
+    methods: { [CARD]: 'card', ...STRIPE_METHODS },
+    needs: {
+      bancontact: NAMES,
+      blik: CODE,
+      eps: NAMES,
+      klarna: PAYER,
+      mbway: PHONE,
+      przelewy24: ['payer_email'],
+      'sepa-debit': [...DEBIT, 'payer_email'],
+    },
+    recurs: ['sepa-debit'],
+    listsMethods: true,
     pendingDays: STRIPE_PENDING,
   },
   'stripe-hosted': {
     title: 'Stripe, hosted page',
     about: 'Payers pay on the page of Stripe (Checkout), so that no card number reaches the gateway.',
     credentials: STRIPE_CREDENTIALS,
-    settings: {},
+    settings: PACE,
     hosts: /^api\.stripe\.com$/,
-    methods: { [CARD]: 'card' },
+    callsPerSecond: STRIPE_CALLS,
+    methods: { [CARD]: 'card', ...STRIPE_METHODS },
+    // After the others, Stripe stores a direct debit from the account.
+    recurs: ['sepa-debit', 'ideal', 'bancontact'],
+    listsMethods: true,
     pendingDays: STRIPE_PENDING,
     asksForCard: () => true,
   },
@@ -83,15 +139,33 @@ export const CONNECTORS = {
     credentials: [
       { name: 'api_key', label: 'API key' },
       { name: 'merchant_account', label: 'Merchant account' },
-      { name: 'hmac_key', label: 'HMAC key of the webhook', format: /^(?:[\da-f]{2}){16,}$/i },
+      { name: 'hmac_key', label: 'HMAC key of the webhook', format: HMAC_KEY },
+      { name: 'former_hmac_key', label: 'Former HMAC key, while it is changed', format: HMAC_KEY, isOptional: true },
     ],
     settings: {
       live_prefix: 'The prefix of the live endpoint, such as 1797a841fbb37ca7-AdyenDemo; empty for test.',
+      ...PACE,
       mode: 'hosted: payers pay on the page of Adyen, and no card number reaches it through the gateway.',
     },
     choices: { mode: ['', 'hosted'] },
     hosts: /^(checkout-test\.adyen\.com|[\da-z-]+-checkout-live\.adyenpayments\.com)$/i,
-    methods: { [CARD]: 'scheme' },
+    methods: {
+      [CARD]: 'scheme',
+      ideal: 'ideal',
+      blik: 'blik',
+      paypal: 'paypal',
+      klarna: 'klarna',
+      'sepa-debit': 'sepadirectdebit',
+      twint: 'twint',
+      swish: 'swish',
+      mobilepay: 'mobilepay',
+      mbway: 'mbway',
+    },
+    // They need data that only the page of Adyen asks the payer for: the card, and the bank.
+    hostedMethods: { bancontact: 'bcmc', eps: 'eps', przelewy24: 'onlineBanking_PL' },
+    directMethods: { bancontact: 'bcmc_mobile', 'wallet-a': 'applepay', 'wallet-b': 'googlepay' },
+    needs: { blik: CODE, klarna: PAYER_AND_ADDRESS, mbway: [...PHONE, 'payer_email'], 'sepa-debit': DEBIT },
+    listsMethods: true,
     pendingDays: { payments: 30, operations: 30 },
     asksForCard: ({ mode }) => mode === 'hosted',
   },
@@ -99,12 +173,64 @@ export const CONNECTORS = {
     title: 'Mollie',
     about: 'Payers pay on the page of Mollie.',
     credentials: [{ name: 'api_key', label: 'API key', test: /^test_/, live: /^live_/ }],
-    settings: {},
+    settings: PACE,
     hosts: /^api\.mollie\.com$/,
-    methods: { [CARD]: 'creditcard' },
+    methods: {
+      [CARD]: 'creditcard',
+      ideal: 'ideal',
+      bancontact: 'bancontact',
+      blik: 'blik',
+      paypal: 'paypal',
+      klarna: 'klarna',
+      przelewy24: 'przelewy24',
+      eps: 'eps',
+      twint: 'twint',
+      swish: 'swish',
+      mobilepay: 'mobilepay',
+      mbway: 'mbway',
+      'wallet-a': 'applepay',
+      'wallet-b': 'googlepay',
+    },
+    needs: { klarna: PAYER_AND_ADDRESS },
+    passesTokens: true,
+    // After those of banks, Mollie stores a mandate for direct debits.
+    recurs: ['ideal', 'bancontact', 'eps', 'paypal'],
+    listsMethods: true,
     // The payer of a bank transfer has 12 days; a refund may wait for the balance at Mollie.
     pendingDays: { payments: 21, operations: 60 },
     asksForCard: () => true,
+  },
+  paypal: {
+    title: 'PayPal',
+    about: 'Payers pay with their PayPal account, on the page of PayPal.',
+    credentials: [
+      { name: 'client_id', label: 'Client id' },
+      { name: 'client_secret', label: 'Client secret' },
+      { name: 'webhook_id', label: 'Id of the webhook', format: /^\w{1,50}$/ },
+    ],
+    settings: PACE,
+    hosts: /^api-m\.paypal\.com$/,
+    methods: { paypal: 'paypal' },
+    recurs: ['paypal'],
+    // A capture or refund from a bank account takes days, and PayPal may review it.
+    pendingDays: { payments: 30, operations: 30 },
+  },
+  checkout: {
+    title: 'Checkout.com',
+    about: 'Cards and device wallets through Checkout.com.',
+    credentials: [
+      { name: 'secret_key', label: 'Secret key', test: /^sk_(sbox|test)_/, live: /^sk_(?!sbox_|test_)/ },
+      { name: 'processing_channel_id', label: 'Processing channel', format: /^pc_\w{1,64}$/ },
+      { name: 'webhook_secret', label: 'Signature key of the webhook' },
+    ],
+    settings: {
+      api_prefix: 'The prefix of the account in the address of the API, such as vkuhvk4v; empty for none.',
+      ...PACE,
+      descriptor_city: 'The city on the payer’s statement; without it no statement text is sent.',
+    },
+    hosts: /^([\da-z-]+\.)?api\.(sandbox\.)?checkout\.com$/i,
+    methods: { [CARD]: 'card', 'wallet-a': 'applepay', 'wallet-b': 'googlepay' },
+    pendingDays: { payments: 30, operations: 30 },
   },
   upstream: {
     title: 'Provider API',
@@ -114,8 +240,9 @@ export const CONNECTORS = {
       { name: 'key', label: 'Key of our calls' },
       { name: 'notification_secret', label: 'Secret that signs notifications (base64)' },
     ],
-    settings: {},
+    settings: PACE,
     methods: ALL_BRANDS,
+    needs: { blik: CODE, mbway: PHONE, 'sepa-debit': DEBIT },
     pendingDays: OWN_PENDING,
   },
 } as const satisfies Record<string, ConnectorEntry>;
@@ -142,161 +269,55 @@ export function splitConnectionKey(key: string): { connector: string; connection
   return { connector: key.slice(0, slash), connectionId: key.slice(slash + 1) };
 }
 
-export interface ConnectionInput {
-  name?: string;
-  mids?: string[] | null;
-  /** The credentials that were sent, by name. */
-  credentials?: Record<string, string>;
-  settings?: Record<string, unknown>;
-}
-
-export const CONNECTION_NAME_LENGTH = 100;
-const CREDENTIAL_LENGTH = 4096;
-const MOST_ACCOUNTS = 1000;
-
-/** Reads a new connection, or with `isChange` what a change sends of one. */
-export function readConnection(
-  entry: ConnectorEntry,
-  sent: Record<string, unknown>,
-  environment: 'sandbox' | 'production',
-  isChange: boolean,
-): { input: ConnectionInput; problems: Problem[] } {
-  const problems: Problem[] = [];
-  const input: ConnectionInput = {};
-  const { name, mids, credentials, settings, ...rest } = sent;
-  for (const unknown of Object.keys(rest)) problems.push(unknownMember('', unknown));
-  if (name !== undefined || !isChange) {
-    if (isText(name, CONNECTION_NAME_LENGTH) && name.trim() !== '') input.name = name.trim();
-    else
-      problems.push({
-        field: 'name',
-        sentence: `This value should be a text of ${CONNECTION_NAME_LENGTH} characters or less.`,
-      });
-  }
-  if (mids !== undefined) {
-    if (mids === null || isAccountList(mids))
-      input.mids = mids === null ? null : [...new Set(mids.map((mid) => mid.toLowerCase()))];
-    else
-      problems.push({ field: 'mids', sentence: `This value should be a list of 1 to ${MOST_ACCOUNTS} account ids.` });
-  }
-  if (credentials !== undefined || !isChange)
-    input.credentials = readCredentials(entry, credentials ?? {}, environment, isChange, problems);
-  if (settings !== undefined) input.settings = readSettings(entry, settings, environment, problems);
-  return { input, problems };
-}
-
-const isAccountList = (value: unknown): value is string[] =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.length <= MOST_ACCOUNTS &&
-  value.every((mid) => typeof mid === 'string' && isUuid(mid));
-
-const unknownMember = (path: string, name: string): Problem => ({
-  field: /^[\w-]{1,64}$/.test(name) ? path + name : path.slice(0, -1) || 'body',
-  sentence: 'This value does not exist.',
-});
-
-function readCredentials(
-  { credentials }: ConnectorEntry,
-  sent: unknown,
-  environment: 'sandbox' | 'production',
-  isChange: boolean,
-  problems: Problem[],
-): Record<string, string> {
-  if (!isObject(sent)) {
-    problems.push({ field: 'credentials', sentence: SENTENCES.notAnObject });
-    return {};
-  }
-  const names = credentials.map(({ name }) => name);
-  for (const unknown of Object.keys(sent).filter((name) => !names.includes(name)))
-    problems.push(unknownMember('credentials.', unknown));
-  const read: Record<string, string> = {};
-  for (const field of credentials) {
-    const value = sent[field.name];
-    if (value === undefined && isChange) continue;
-    const sentence = credentialProblem(field, value, environment);
-    if (sentence === undefined) read[field.name] = value as string;
-    else problems.push({ field: `credentials.${field.name}`, sentence });
-  }
-  return read;
-}
-
-function credentialProblem(
-  { isAddress, test, live, format }: CredentialField,
-  value: unknown,
-  environment: 'sandbox' | 'production',
-): string | undefined {
-  if (value === undefined || value === null || value === '') return SENTENCES.blank;
-  if (!isText(value, CREDENTIAL_LENGTH) || /[\r\n]/.test(value)) return SENTENCES.invalid;
-  if (isAddress && !isApiAddress(value, environment)) return SENTENCES.notUrl;
-  if (format && !format.test(value)) return SENTENCES.invalid;
-  if (environment === 'sandbox' && live?.test(value)) return 'The sandbox accepts test credentials only.';
-  return environment === 'production' && test?.test(value) ? 'Production accepts live credentials only.' : undefined;
-}
-
-/** An address that a connection may call: https, or http in the sandbox; without credentials, query and fragment. */
-function isApiAddress(value: unknown, environment: 'sandbox' | 'production'): value is string {
-  const url = typeof value === 'string' ? URL.parse(value) : null;
-  if (url?.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && environment === 'sandbox');
-}
-
-const METHOD_LENGTH = 64;
-const SETTING_LENGTH = 255;
-
-function readSettings(
-  entry: ConnectorEntry,
-  sent: unknown,
-  environment: 'sandbox' | 'production',
-  problems: Problem[],
-): Record<string, unknown> {
-  if (!isObject(sent)) {
-    problems.push({ field: 'settings', sentence: SENTENCES.notAnObject });
-    return {};
-  }
-  const { methods, api_base: apiBase, ...others } = sent;
-  const read: Record<string, unknown> = {};
-  if (methods !== undefined) read.methods = readMethods(methods, problems);
-  if (apiBase !== undefined && apiBase !== '') {
-    if (environment === 'production')
-      problems.push({ field: 'settings.api_base', sentence: 'Production calls the hosts of the provider only.' });
-    else if (isApiAddress(apiBase, environment)) read.api_base = apiBase;
-    else problems.push({ field: 'settings.api_base', sentence: SENTENCES.notUrl });
-  }
-  for (const [name, value] of Object.entries(others)) {
-    const choices = entry.choices?.[name];
-    if (!Object.hasOwn(entry.settings, name)) problems.push(unknownMember('settings.', name));
-    else if (choices && !choices.includes(value as string))
-      problems.push({ field: `settings.${name}`, sentence: SENTENCES.notAChoice });
-    else if (isText(value, SETTING_LENGTH)) read[name] = value;
-    else problems.push({ field: `settings.${name}`, sentence: SENTENCES.notText });
-  }
-  return read;
-}
-
-function readMethods(sent: unknown, problems: Problem[]): Record<string, string> {
-  if (!isObject(sent)) {
-    problems.push({ field: 'settings.methods', sentence: SENTENCES.notAnObject });
-    return {};
-  }
-  const read: Record<string, string> = {};
-  for (const [brand, method] of Object.entries(sent)) {
-    const isBrand = brand === CARD || (Object.hasOwn(BRANDS, brand) && BRANDS[brand]?.connector === 'upstream');
-    if (!isBrand) problems.push({ ...unknownMember('settings.methods.', brand), sentence: SENTENCES.notAChoice });
-    else if (isText(method, METHOD_LENGTH) && /^[\w.-]+$/.test(method)) read[brand] = method;
-    else problems.push({ field: `settings.methods.${brand}`, sentence: SENTENCES.invalid });
-  }
-  return read;
-}
-
 export const asksForCard = (connector: string, settings: Readonly<Record<string, unknown>>): boolean =>
   (CONNECTORS as Readonly<Record<string, ConnectorEntry>>)[connector]?.asksForCard?.(settings) === true;
 
-/** The brands that a connection takes, with the provider's name of each. */
-export const methodsOf = (connector: string, settings: Readonly<Record<string, unknown>>): Record<string, string> => ({
+/** The most calls per second of a connection; undefined means any number. */
+export const callsPerSecondOf = (
+  connector: string,
+  settings: Readonly<Record<string, unknown>>,
+  environment: 'sandbox' | 'production',
+): number | undefined =>
+  (settings.calls_per_second as number | undefined) ?? connectorEntry(connector)?.callsPerSecond?.[environment];
+
+/** The brands that a connection takes by the table, with the provider's name of each. */
+const tableMethods = (connector: string, settings: Readonly<Record<string, unknown>>): Record<string, string> => ({
   ...connectorEntry(connector)?.methods,
-  ...(settings.methods as Record<string, string> | undefined),
+  ...connectorEntry(connector)?.[asksForCard(connector, settings) ? 'hostedMethods' : 'directMethods'],
 });
+
+/**
+ * The brands that a connection takes, with the provider's name of each. Those of the table have to be among the methods that
+ * are active at the provider, if it says which are. Device wallets have settings of their own.
+ */
+export function methodsOf(
+  connector: string,
+  settings: Readonly<Record<string, unknown>>,
+  active: readonly string[] | null = null,
+): Record<string, string> {
+  const isActive = ([brand, method]: [string, string]): boolean =>
+    active === null || isWallet(brand) || active.includes(method);
+  return {
+    ...Object.fromEntries(Object.entries(tableMethods(connector, settings)).filter(isActive)),
+    ...(settings.methods as Record<string, string> | undefined),
+  };
+}
+
+/** The fields that a connection needs, of those that not every provider does; of Adyen only without its page, which asks. */
+export const needsOf = (
+  connector: string,
+  settings: Readonly<Record<string, unknown>>,
+): NonNullable<ConnectorEntry['needs']> =>
+  (settings.mode === 'hosted' ? undefined : connectorEntry(connector)?.needs) ?? {};
+
+/** Whether the merchant can repeat payments of a brand at a provider, by the key of its connector. */
+export function canRepeat(label: string, key: string): boolean {
+  const { recurs } = brandOf(label) ?? {};
+  if (recurs !== 'byProvider') return recurs === true;
+  return connectorEntry(splitConnectionKey(key).connector)?.recurs?.includes(label) === true;
+}
+
+export const passesTokens = (connector: string): boolean => connectorEntry(connector)?.passesTokens === true;
 
 /** Whether credentials are for tests or for real money; null if they do not show it. */
 export function modeOf(entry: ConnectorEntry, credential: (name: string) => string): 'test' | 'live' | null {

@@ -1,15 +1,15 @@
 /** The addresses at which people are reached: what is accepted as an e-mail address, a phone number or a link. */
-import { isText } from '../lib/json.ts';
+import { isText } from '../lib/text/json.ts';
 
 /** Longer addresses cannot be delivered to. */
 const MAIL_LENGTH = 254;
 
 /**
- * One address without a name, quotes or comments. Nothing that separates addresses or headers is accepted, so that no
- * header of an e-mail can be added by it.
+ * One address without a name, quotes, comments or encoded words. Nothing that separates addresses or headers is accepted,
+ * so that no header of an e-mail can be added by it.
  */
 const MAIL_ADDRESS =
-  /^[^\s\p{C}"'(),:;<>@[\\\]]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
+  /^(?!.*=\?)[^\s\p{C}"'(),:;<>@[\\\]]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
 
 export const isMailAddress = (value: unknown): value is string =>
   isText(value, MAIL_LENGTH) && MAIL_ADDRESS.test(value);

@@ -12,6 +12,10 @@ export const DOCS = {
   orderNumbers: '/docs/merchant/idempotency#order-numbers',
   operationIds: '/docs/merchant/idempotency#operation-ids',
   settings: '/docs/settings',
+  family: '/docs/merchant/same-family',
+  tokens: '/docs/operator/access',
+  reference: '/docs/reference',
+  proxies: '/docs/operator/accounts#addresses-behind-a-proxy',
 } as const;
 
 /** The section about an error: cause and cure. */
@@ -32,10 +36,13 @@ export const DOCS_OF_FIELD: Readonly<Record<string, string>> = {
 };
 
 /** The fields of an action of `/post`. */
-export const docsOfAction = (action: string): string => `/docs/requests/${action.toLowerCase()}`;
+export const docsOfAction = (action: string): string => `/docs/reference/merchants#${action.toLowerCase()}`;
 
 /** The fields of a path of Checkout. */
-export const docsOfPath = (path: string): string => `/docs/requests/checkout#post-apiv1${path.replaceAll('/', '')}`;
+export const docsOfPath = (path: string): string => {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return `/docs/reference/checkout#checkout${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+};
 
 export const docsOfBrand = (label: string): string => `/docs/brands/${label}`;
 

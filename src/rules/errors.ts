@@ -30,11 +30,49 @@ export const ERRORS = {
   noSuchRequest: { code: 101000, message: 'Request does not exist.', http: 404 },
   noSuchOperator: { code: 101000, message: 'Operator does not exist.', http: 404 },
   lastOwner: { code: 100000, message: 'There has to be an active owner.', http: 400 },
+  noSuchInvoice: { code: 101000, message: 'Invoice does not exist.', http: 404 },
+  invoiceNotOpen: { code: 100000, message: 'The invoice is paid, void or being paid.', http: 400 },
+  notMailed: { code: 100000, message: 'The e-mail was not sent.', http: 400 },
+  noSuchLink: { code: 101000, message: 'Link does not exist.', http: 404 },
+  notPayable: { code: 100000, message: 'This cannot be paid any more.', http: 400 },
   noSuchToken: { code: 101000, message: 'Token does not exist.', http: 404 },
   noSuchConnection: { code: 101000, message: 'Connection does not exist.', http: 404 },
   connectionInUse: { code: 100000, message: 'Routes of an account use this connection.', http: 400 },
+  noSuchPricePlan: { code: 101000, message: 'Price plan does not exist.', http: 404 },
   noSuchSchedule: { code: 101000, message: 'Schedule does not exist.', http: 404 },
+  nothingHeld: {
+    code: 100000,
+    message: 'Nothing is held: no backup was restored, or the restore was released already.',
+    http: 400,
+  },
+  noSuchRiskList: { code: 101000, message: 'List does not exist.', http: 404 },
+  noSuchRiskEntry: { code: 101000, message: 'Entry does not exist.', http: 404 },
+  riskListInUse: { code: 100000, message: 'A rule uses this list.', http: 400 },
+  noSuchRiskRule: { code: 101000, message: 'Rule does not exist.', http: 404 },
+  noSuchReview: { code: 101000, message: 'Review does not exist.', http: 404 },
+  reviewEnded: { code: 100000, message: 'The review has ended.', http: 400 },
+  noSuchBackTest: { code: 101000, message: 'Back-test does not exist.', http: 404 },
   noSuchReconciliation: { code: 101000, message: 'Reconciliation does not exist.', http: 404 },
+  noSuchAdjustment: { code: 101000, message: 'Adjustment does not exist.', http: 404 },
+  ownAdjustment: { code: 100000, message: 'Another person has to decide about this adjustment.', http: 403 },
+  adjustmentDecided: { code: 100000, message: 'This adjustment is decided already.', http: 400 },
+  noSuchSettlement: { code: 101000, message: 'Settlement does not exist.', http: 404 },
+  settlementDecided: { code: 100000, message: 'Only a draft can be approved or voided.', http: 400 },
+  settlementNotNewest: { code: 100000, message: 'Only the newest settlement can be voided.', http: 400 },
+  settlementVoid: { code: 100000, message: 'A void settlement has no statement.', http: 400 },
+  noSuchMessage: { code: 101000, message: 'Message does not exist.', http: 404 },
+  noSuchFeeInvoice: { code: 101000, message: 'Fee invoice does not exist.', http: 404 },
+  feeInvoiceNotPossible: { code: 100000, message: 'The fees cannot be invoiced.', http: 400 },
+  feeInvoiceCorrected: { code: 100000, message: 'This invoice was corrected before, or is a correction.', http: 400 },
+  noSuchBankAccount: { code: 101000, message: 'Bank account does not exist.', http: 404 },
+  ownBankAccount: { code: 100000, message: 'Another person has to confirm this bank account.', http: 403 },
+  noSuchPayout: { code: 101000, message: 'Payout does not exist.', http: 404 },
+  ownPayout: { code: 100000, message: 'Another person has to decide about this payout.', http: 403 },
+  payoutDecided: { code: 100000, message: 'This payout is decided already.', http: 400 },
+  payoutNotApproved: { code: 100000, message: 'This payout is not approved.', http: 400 },
+  payoutNotPossible: { code: 100000, message: 'These settlements cannot be paid now.', http: 400 },
+  noSuchTransfer: { code: 101000, message: 'Transfer does not exist.', http: 404 },
+  transferRecorded: { code: 100000, message: 'This was recorded for the transfer already.', http: 400 },
   duplicateOperation: { code: 100000, message: 'operation_id: Duplicate operation.', http: 400 },
   refundNotAllowed: { code: 100000, message: 'Refund is not allowed', http: 400 },
   refundOnlyInPortal: {
@@ -88,7 +126,7 @@ export interface Problem {
   signedText?: string | undefined;
 }
 
-/** A request is refused; the adapters turn it into an error response. */
+/** A request is refused; the adapters turn it into an error response. A stack trace would cost more than the refusal. */
 export class Refusal extends Error {
   readonly error: ErrorName;
   readonly problems: readonly Problem[];
@@ -96,7 +134,10 @@ export class Refusal extends Error {
   readonly retryAfter: number | undefined;
 
   constructor(error: ErrorName, problems: readonly Problem[] = [], retryAfter?: number) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(ERRORS[error].message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.error = error;
     this.problems = problems;
     this.retryAfter = retryAfter;

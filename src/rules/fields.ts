@@ -1,9 +1,9 @@
 /** Request fields as data: how each value is checked, and the error message that says what was expected. */
 import { isIP } from 'node:net';
-import { cardNumberIn, LEAST_DIGITS } from '../lib/card.ts';
-import { isUuid } from '../lib/id.ts';
-import { minorUnits } from '../lib/money.ts';
-import { CURRENCIES } from './currencies.ts';
+import { cardNumbersIn, LEAST_DIGITS } from '../lib/cards/search.ts';
+import { isUuid } from '../lib/crypto/id.ts';
+import { type AmountSpelling, minorUnits } from '../lib/money/money.ts';
+import { CURRENCIES, exponentOf } from './currencies.ts';
 import { DOCS } from './docs.ts';
 import type { Problem } from './errors.ts';
 import { expectation } from './expectation.ts';
@@ -25,6 +25,7 @@ export const SENTENCES = {
   once: 'This value should be sent once.',
   notSet: 'This value should be set in the settings of the account.',
   spaces: 'This value should not contain spaces.',
+  cardNumber: 'This value should not contain a card number.',
   notJson: 'This value should be a JSON object.',
   different: (other: string) => `This value should be the same as ${other}, or only one of them sent.`,
   monthsOnly: 'This value should be sent with interval_unit month only.',
@@ -44,6 +45,8 @@ export interface FieldContext {
   setting(name: string): unknown;
   /** Whether plain http addresses are acceptable, as they are in the sandbox. */
   allowsHttp: boolean;
+  /** Whether a provider that may get the payment needs this field; without the function, every field is needed. */
+  isNeededByProvider?: ((name: string) => boolean) | undefined;
   /** Whether callbacks may be sent to this private address; without the function, to none. */
   allowsAddress?: ((address: string) => boolean) | undefined;
 }
@@ -64,6 +67,8 @@ export interface Kind {
   docs?: string;
   /** The same as JSON Schema, as far as it can be expressed. */
   schema: Readonly<Record<string, unknown>>;
+  /** The value is an amount, which some accounts may send as a JSON number. */
+  isAmount?: true;
 }
 
 /** The optional properties of a field. */
@@ -84,6 +89,8 @@ export interface FieldTraits {
   with?: string;
   /** Only the merchant knows the value: a session that lacks it does not offer the brand. */
   by?: 'merchant';
+  /** Some providers need the value and others do not: it is asked for if one that may get the payment needs it. */
+  isForProvider?: true;
   /** The value is a setting of the account, not a field of the request. */
   isSetting?: true;
   /** Stored sealed and never displayed. */
@@ -124,6 +131,7 @@ const SHAPE: Readonly<Record<keyof Field, undefined>> = {
   exceptCountries: undefined,
   needsCountry: undefined,
   by: undefined,
+  isForProvider: undefined,
   isSecret: undefined,
   isTransient: undefined,
   methods: undefined,
@@ -133,6 +141,7 @@ const SHAPE: Readonly<Record<keyof Field, undefined>> = {
   expectsIn: undefined,
   docs: undefined,
   schema: undefined,
+  isAmount: undefined,
   label: undefined,
   hint: undefined,
 };
@@ -175,7 +184,7 @@ const DIGITS = ['no', 'one', 'two', 'three', 'four'];
 
 /** The format of an amount in a currency; two fraction digits are accepted for every currency. */
 function amountIn(code: string): { expects: string; example: string } {
-  const exponent = CURRENCIES[code]?.exponent ?? 2;
+  const exponent = exponentOf(code);
   const currency = CURRENCIES[code] ? ` for ${code}` : '';
   if (exponent === 0) return { expects: `whole number${currency}, greater than 0`, example: '1999' };
   return {
@@ -190,18 +199,32 @@ export function expectedAmount(code: string): string {
   return expectation(expects, example);
 }
 
+/** Whether an amount begins with needless zeros; amounts are returned, signed and exported as they were sent. */
+export const hasExtraZeros = (text: string): boolean => /^0\d/.test(text);
+
+const AMOUNT_PATTERN = '^(0|[1-9]\\d{0,11})(\\.\\d{2,3})?$';
+const AMOUNT = new RegExp(AMOUNT_PATTERN);
+/** A JSON number drops zeros at its end. */
+const NUMBER_AMOUNT = /^(0|[1-9]\d{0,11})(\.\d{1,3})?$/;
+
+/** Which amounts an account may send besides those with all fraction digits. */
+export const amountSpelling = (setting: (name: string) => unknown): AmountSpelling =>
+  setting('dialect.number_amounts') === true ? 'number' : setting('whole_amounts_allowed') === true ? 'whole' : 'exact';
+
 /** An amount is checked against the exponent of its currency, which is another field. */
 export const amount = (currencyField: string, withoutCurrency?: Kind): Kind => ({
   check: (value, context) => {
     if (withoutCurrency && context.value(currencyField) === '') return withoutCurrency.check(value, context);
-    const exponent = CURRENCIES[context.value(currencyField)]?.exponent ?? 2;
-    const units = minorUnits(value, exponent, context.setting('whole_amounts_allowed') === true);
+    const exponent = exponentOf(context.value(currencyField));
+    if (hasExtraZeros(value)) return SENTENCES.invalid;
+    const units = minorUnits(value, exponent, amountSpelling(context.setting));
     return units === 'malformed' ? SENTENCES.invalid : units === 'zero' ? SENTENCES.notPositive : undefined;
   },
   expects: 'decimal with two fraction digits, or with as many as the currency has; greater than 0',
   expectsIn: (context) => amountIn(context.value(currencyField)),
   docs: DOCS.amounts,
-  schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
+  schema: { type: 'string', pattern: AMOUNT_PATTERN },
+  isAmount: true,
 });
 
 /** An amount that is part of an order, such as shipping that costs nothing. */
@@ -217,14 +240,34 @@ export function amountOrZero(currencyField: string): Kind {
   };
 }
 
+/** An amount that may be zero in a request that only checks a card. */
+export function amountOrCheck(currencyField: string, isCheck: (context: FieldContext) => boolean): Kind {
+  const kind = amount(currencyField);
+  return {
+    ...kind,
+    check(value, context) {
+      const sentence = kind.check(value, context);
+      return sentence === SENTENCES.notPositive && isCheck(context) ? undefined : sentence;
+    },
+    expects: `${kind.expects}; or 0.00 for an authorisation that only checks the card`,
+  };
+}
+
 /** An amount of an existing payment. Its currency is not known during this check; the operation checks the exponent. */
 export const amountOfPayment: Kind = {
-  check: (value) =>
-    !/^\d{1,12}(\.\d{2,3})?$/.test(value) ? SENTENCES.invalid : /[1-9]/.test(value) ? undefined : SENTENCES.notPositive,
+  check: (value, context) => {
+    const isNumber = context.setting('dialect.number_amounts') === true && NUMBER_AMOUNT.test(value);
+    return !isNumber && !AMOUNT.test(value)
+      ? SENTENCES.invalid
+      : /[1-9]/.test(value)
+        ? undefined
+        : SENTENCES.notPositive;
+  },
+  isAmount: true,
   expects: 'decimal with as many fraction digits as the currency of the payment has; greater than 0',
   example: '19.99',
   docs: DOCS.amounts,
-  schema: { type: 'string', pattern: '^\\d{1,12}(\\.\\d{2,3})?$' },
+  schema: { type: 'string', pattern: AMOUNT_PATTERN },
 };
 
 export const currency: Kind = {
@@ -331,21 +374,44 @@ export const webAddress: Kind = {
   schema: { type: 'string', format: 'uri' },
 };
 
+/** An address to which the payer returns: a web address, or one of an app whose scheme the account lists. */
+export const returnAddress: Kind = {
+  ...webAddress,
+  check: (value, context) => {
+    const [, scheme = ''] = /^([a-z][a-z\d+.-]*):\/\/\P{Cc}*$/u.exec(value) ?? [];
+    const isOfApp = ((context.setting('return_schemes') ?? []) as readonly string[]).includes(scheme);
+    return isOfApp && URL.canParse(value) ? undefined : webAddress.check(value, context);
+  },
+};
+
+/** The parameters of brands that are texts; the others are identifiers, secrets, choices and numbers. */
+const PARAMETER_TEXTS =
+  'SecurityQuestion|productReceiver|product_(?:name|category|type)|category|payee_name|accountName|paymentGatewayName|NarrativeFileName|ProviderReferenceText';
+
 /** Free-text fields, which are stored, displayed and sent in callbacks as they were received. */
-const FREE_TEXT =
-  /^(?:order[_.]description|order\.lines\.\w+\.name|custom_data[[.].*|payer_(?:first_name|last_name|address|city|state)|customer\.name|billing_address\.(?:address|city|state|district))$/s;
+const FREE_TEXT = new RegExp(
+  `^(?:order[_.]description|order\\.lines\\.\\w+\\.name|order_lines\\[\\w+\\]\\[name\\]|name|custom_data[[.].*|payer_\\w+|(?:customer|billing_address)\\.\\w+|parameters(?:\\[|\\..*\\.)(?:${PARAMETER_TEXTS})\\]?)$`,
+  's',
+);
+
+const NONE: readonly string[] = [];
 
 /**
- * The card number in a free-text field. Identifiers such as an order_id or an account number are not searched: one in
- * fifty random numbers of 16 digits looks like a card number, and a merchant cannot avoid that in an identifier.
+ * The card numbers in a free-text field and in its name. Identifiers such as an order_id or an account number are not
+ * searched: one in fifty random numbers of 16 digits looks like a card number, and a merchant cannot avoid that in an
+ * identifier.
  */
-export const cardNumberAt = (name: string, value: string): string | undefined =>
+export const cardNumbersAt = (name: string, value: string): readonly string[] =>
   (name.length >= LEAST_DIGITS || value.length >= LEAST_DIGITS) && FREE_TEXT.test(name)
-    ? (cardNumberIn(name) ?? cardNumberIn(value))
-    : undefined;
+    ? [...cardNumbersIn(name), ...cardNumbersIn(value)]
+    : NONE;
 
 /** Whether the field is required, or asked for, for the payer of this request. */
-export function isNeeded({ countries, exceptCountries, needsCountry }: Field, context: FieldContext): boolean {
+export function isNeeded(
+  { name, countries, exceptCountries, needsCountry, isForProvider }: Field,
+  context: FieldContext,
+): boolean {
+  if (isForProvider && context.isNeededByProvider?.(name) === false) return false;
   if (!countries && !exceptCountries) return true;
   const country = context.value('payer_country').toUpperCase();
   if (country === '') return !needsCountry;

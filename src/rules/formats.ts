@@ -1,6 +1,6 @@
 /** Kinds of values for particular brands: bank and personal identifiers, blockchain addresses, wallet tokens. */
-import { isCardNumber } from '../lib/card.ts';
-import { isCryptoAddress } from '../lib/crypto-address.ts';
+import { isCardNumber } from '../lib/cards/card.ts';
+import { isCryptoAddress } from '../lib/text/crypto-address.ts';
 import {
   isAbaRoutingNumber,
   isBase64,
@@ -20,8 +20,8 @@ import {
   isSortCode,
   isUpiAddress,
   isUtcMoment,
-} from '../lib/identifiers.ts';
-import { missingInWalletA, missingInWalletB } from '../lib/wallet-token.ts';
+} from '../lib/text/identifiers.ts';
+import { missingInWalletA, missingInWalletB } from '../lib/wallets/token.ts';
 import { COUNTRIES } from './countries.ts';
 import { type FieldContext, type Kind, lengthProblem, SENTENCES } from './fields.ts';
 
@@ -70,6 +70,28 @@ export const country: Kind = {
   example: 'DE',
   schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
 };
+
+/** The country of a payer whose method works in these countries only. */
+export const countryIn = (countries: readonly string[]): Kind => ({
+  check: (value) => (countries.includes(value.toUpperCase()) ? undefined : SENTENCES.notAChoice),
+  expects:
+    countries.length === 1 ? `\`${countries[0]}\`` : `one of ${countries.map((code) => `\`${code}\``).join(', ')}`,
+  example: countries[0] as string,
+  schema: { type: 'string', pattern: '^[A-Za-z]{2}$' },
+});
+
+const compact = (value: string): string => value.replaceAll(/[\s().-]/g, '');
+
+/** People write both with blanks; connectors remove them. */
+export const iban: Kind = {
+  ...kind('IBAN, with or without spaces', (value) => isIban(compact(value).toUpperCase())),
+  example: 'DE89 3704 0044 0532 0130 00',
+};
+export const mobileNumber: Kind = {
+  ...kind('phone number with country code', (value) => /^\+[1-9]\d{6,14}$/.test(compact(value))),
+  example: '+351 912 345 678',
+};
+export const email: Kind = { ...kind('e-mail address', isEmail), example: 'ana@example.com' };
 
 /** A web address that is only stored and passed on, so plain http is accepted. */
 export const link: Kind = {

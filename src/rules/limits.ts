@@ -18,11 +18,18 @@ export const LIMITS = {
   largeBodyRetryMs: 5 * SECOND,
   /** The maximum number of fields of a form, and of bracket levels in a field name. */
   formFields: 200,
+  /** The largest picture that is taken for a logo. */
+  logoBytes: 1_000_000,
   formDepth: 3,
   /** The maximum length of a member name in JSON. */
   nameLength: 255,
   /** How long a client may take to send a request, head and body. */
   requestMs: MINUTE,
+  /** How much of what a client has sent is parsed at a time; bounds the requests that wait for their turn. */
+  parsedBytes: 1024,
+  /** How long a client may take to receive the next part of a response, and the size of such a part. */
+  stalledMs: 2 * MINUTE,
+  stalledBytes: 1024 * 1024,
   /** How long a connection that is being closed waits for more from a silent client, and from one that still sends. */
   lingerMs: 2 * SECOND,
   lingerMostMs: 10 * SECOND,
@@ -32,6 +39,7 @@ export const LIMITS = {
   rateNamesMost: 50_000,
   orderIdLength: 255,
   descriptionLength: 1024,
+  channelIdLength: 16,
   /** The maximum length of the text on a card statement. */
   descriptorLength: 22,
   /** The default and the maximum page size of the admin API. */
@@ -66,16 +74,12 @@ export const LIMITS = {
   /** The lengths to which a value and an answer of an API call are cut. */
   apiCallValueLength: 500,
   apiCallAnswerLength: 16 * 1024,
-  /** How many payments one page of a text search reads at most from an index; the next page continues there. */
-  searchReadMost: 10_000,
-  /** Orders that begin with a word are read through the index of orders up to this many, otherwise in order of time. */
-  searchPrefixMost: 5000,
+  /** How many payments one page of a search reads at most, besides the newest ones; the next page continues there. */
+  searchReadMost: 64 * 1024,
   /** How many payments an export reads at a time. */
   exportPortion: 500,
   /** How many subscriptions of a schedule the list of schedules contains; the others have their own list. */
   listedSubscriptionsMost: 100,
-  /** The maximum difference between the time in a payment's id and its `created_at`, which are read one after the other. */
-  paymentIdSkewMs: MINUTE,
 
   /** A repeated sale of the same order within this time gets the outcome of the original. */
   duplicateWindowMs: 15 * SECOND,
@@ -105,10 +109,14 @@ export const LIMITS = {
   /** The maximum number and total length of the parameters that a payer brings back from a provider. */
   returnedParameters: 50,
   returnedLength: 16 * 1024,
+  /** The pauses before a submission is repeated that its provider rejected because of too many calls, if it asks for none. */
+  rateLimitedPauseMs: [SECOND / 2, SECOND, 2 * SECOND, 4 * SECOND],
   /** After this time a payment without an outcome counts as abandoned by its process, and the provider is queried. */
   submissionMs: 30 * SECOND,
   /** No submission starts in the last part of `submissionMs`, so that a submission and the query never overlap. */
   submissionMarginMs: 10 * SECOND,
+  /** An authorisation is voided so long before the provider ends it, because a later capture would fail. */
+  captureMarginMs: HOUR,
   /** A "not found" counts only this long after the last submission, because the provider may still be processing it. */
   neverReceivedMs: MINUTE,
   /** The pause between two "not found" answers that count. */
@@ -158,8 +166,26 @@ export const LIMITS = {
   takeoverTimeoutMs: 2 * SECOND,
   /** How long a security code is held in memory while the payer is at the card issuer. */
   codeKeptMs: 15 * MINUTE,
-  /** How long the payer's browser keeps the name and the expiry of a card, for the form after a decline. */
+  /** How long the payer's browser keeps the card of a form, sealed, for the form after a decline. */
   inputKeptMs: 15 * MINUTE,
+  /** Risk: payments that are decided about in one transaction, and transactions in flight. */
+  riskBatchItems: 64,
+  riskBatchesInFlight: 2,
+  /** Risk: names, reasons, rules of an account or of the installation, entries of one request, and files of data. */
+  riskNameLength: 100,
+  riskReasonLength: 255,
+  riskRulesMost: 500,
+  riskEntriesAtATime: 1000,
+  riskFileBytes: 64 * 1024 * 1024,
+  /** How many reviews a process takes at a time. */
+  riskReviewsAtATime: 50,
+  /** Back-tests: payments that are read at a time. */
+  riskBackTestPage: 2000,
+  /** Before a rule is switched on, it is tried on so many payments of this time; a share above this one is confirmed. */
+  riskRecentMs: 7 * DAY,
+  riskRecentMost: 1000,
+  riskRecentLeast: 10,
+  riskConfirmShare: 0.5,
   /** How often a process deletes card numbers that are no longer needed. */
   cardSweepMs: MINUTE,
   /** The window in which card attempts without a successful payment count against a payer's address and an account. */
@@ -195,6 +221,11 @@ export const LIMITS = {
   scheduleRetryMs: [DAY, 3 * DAY],
   /** The first pause of a scheduled charge that waits for another payment's outcome. */
   scheduleWaitMs: MINUTE,
+  /** How long something that waits for the release of a restore waits before it is looked at again. */
+  heldPauseMs: HOUR,
+  /** How many due charges, and how many statements, the report on a restore has. */
+  restoreCheckedMost: 100,
+  restoreStatementsMost: 20,
   /** How far ahead a session may set the date of the first charge. */
   scheduleStartMostMs: 3653 * DAY,
   scheduleDelaysMost: 365,
@@ -210,6 +241,14 @@ export const LIMITS = {
   /** How much of a receiver's response is read; only its status counts. */
   callbackAnswerBytes: 64 * 1024,
   callbackUrlLength: 2048,
+  /** New links and invoices per account, process and window. */
+  linksMost: 600,
+  linkWindowMs: MINUTE,
+  /** Pages of links that a process keeps as they are sent. */
+  linkPagesKept: 200,
+  /** Sessions that are begun from links and invoices, per client address, process and window. */
+  beginningsMost: 300,
+  beginningWindowMs: MINUTE,
   /** Test callbacks per account, process and window, and how much of the answer is shown. */
   testCallbacksMost: 6,
   testCallbackWindowMs: MINUTE,
@@ -220,13 +259,31 @@ export const LIMITS = {
   inboxWaitMs: 25 * SECOND,
   inboxPollMs: 200,
 
-  /** How often a process adds what happened to the sums of reports, and how long it waits for rows that are being written. */
+  /** How long a process waits for rows of a log that are being written, and after a projection failed. */
+  projectionWaitMs: 2 * SECOND,
+  projectionRetryMs: 30 * SECOND,
+  /** How often it logs how far the backfill of a projection is. */
+  projectionProgressMs: MINUTE,
+  /** Among how many rows that are not folded the oldest is looked for. */
+  projectionLagRows: 1000,
+  /** The pause between two portions. */
+  projectionPauseMs: 50,
+  /** How often a process adds what happened to the sums of reports. */
   rollupEveryMs: 5 * SECOND,
-  rollupWaitMs: 2 * SECOND,
-  /** How many history rows one transaction adds, and after an upgrade the rows of how many payments, with what pause. */
-  rollupPortion: 20_000,
-  backfillPortion: 2000,
-  backfillPauseMs: 50,
+  /** How many rows of a log one transaction adds, and in a backfill the rows of how many payments. */
+  rollupPortion: 50_000,
+  rollupBackfillPortion: 2000,
+  /** How often a process adds what happened to the ledger, and how many rows, and payments of a backfill, at a time. */
+  ledgerEveryMs: SECOND,
+  ledgerPortion: 4000,
+  ledgerBackfillPortion: 2000,
+  /**
+   * How many reserves are released, and how many settlements of cycles are cut, in one transaction; and when one that
+   * failed is tried again.
+   */
+  settlementsAtATime: 500,
+  settlementsTogether: 100,
+  settlementRetryMs: MINUTE,
   /** The default ranges of the overview and of reports, and the longest range. */
   overviewMs: DAY,
   reportMs: 30 * DAY,
@@ -273,6 +330,9 @@ export const LIMITS = {
   /** How long the vendor of wallet-a may take to validate a merchant, and the size of its answer. */
   merchantSessionMs: 10 * SECOND,
   merchantSessionBytes: 64 * 1024,
+
+  /** How long a process uses the data key and the fingerprint key of an account without reading them again. */
+  vaultKeyAgeMs: SECOND,
 
   /** Group commit: items and bytes per statement, statements in flight, and queued items before new ones are refused. */
   batchItems: 256,
@@ -333,6 +393,13 @@ export const LIMITS = {
   heartbeatMs: 2 * SECOND,
   heartbeatTimeoutMs: 2 * SECOND,
 
+  /** How often the newest entry of the audit log is logged. */
+  auditMarkEveryMs: HOUR,
+  /** How long after the upgrade to entries with a key an earlier version may write entries without one. */
+  auditUpgradeMs: DAY,
+  /** The entries that `verify` reads at a time. */
+  auditPage: 5000,
+
   /** An operator's session ends after this time, or after this time without a request. */
   operatorSessionMs: 12 * HOUR,
   operatorIdleMs: 30 * MINUTE,
@@ -344,10 +411,20 @@ export const LIMITS = {
   operatorStepMs: 10 * MINUTE,
   /** How long setting up an authenticator app may take. */
   operatorSetupMs: 30 * MINUTE,
-  /** Failed sign-ins per operator and per address within this time; then sign-ins are refused until it has passed. */
+  /**
+   * Wrong passwords within this time: with one e-mail address from browsers that are not known, in one known browser, or in
+   * one session that confirms who its operator is. Then passwords are refused there until the time has passed.
+   */
   operatorFailureWindowMs: 30 * MINUTE,
+  /** A link to a new password works so long, and so many are sent within `operatorFailureWindowMs`. */
+  operatorResetMs: HOUR,
+  operatorResetsMost: 3,
   operatorFailuresMost: 10,
-  addressFailuresMost: 50,
+  /** Wrong codes after the right password within this time, counted in the same way. */
+  operatorCodeWindowMs: DAY,
+  operatorCodeFailuresMost: 20,
+  /** How long a browser in which an operator signed in is known. */
+  knownBrowserMs: 180 * DAY,
   /** Passwords of operators, in characters. */
   passwordLengthLeast: 12,
   passwordLengthMost: 256,
@@ -358,6 +435,10 @@ export const LIMITS = {
   passwordHashConcurrency: 2,
   passwordHashWaiting: 20,
   passwordHashWaitMs: 10 * SECOND,
+  /** Sign-ins of browsers that are not known, in one process: at a time, how many may wait, and how many of one address. */
+  strangersConcurrency: 1,
+  strangersWaiting: 20,
+  strangersPerAddress: 5,
   recoveryCodes: 10,
 
   /** The lines of an order: how many, the length of a name, and the quantity of one. */
@@ -368,10 +449,27 @@ export const LIMITS = {
   /** Receipts by e-mail: how many one process sends at a time, and for how long it holds the ones that it sends. */
   receiptsAtATime: 4,
   receiptLeaseMs: 5 * MINUTE,
+  /** Messages to merchants about settlements, likewise. */
+  messagesAtATime: 16,
+  messageLeaseMs: 5 * MINUTE,
   /** The timeout of each step of sending an e-mail. */
   mailTimeoutMs: 20 * SECOND,
   /** The pauses after failed attempts; after the last one a receipt is not sent any more. */
   receiptBackoffMs: [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR, DAY],
+
+  /** How often a process looks for connections whose active methods are due. */
+  methodSweepMs: 10 * MINUTE,
+
+  /** Notices to operators: how often a process looks for due ones, and how many it handles at a time, for how long. */
+  noticeSweepMs: MINUTE,
+  noticesAtATime: 10,
+  noticeLeaseMs: 5 * MINUTE,
+  /** How often a topic is looked at, the pause after an e-mail, and how many facts an e-mail lists. */
+  noticeEveryMs: 5 * MINUTE,
+  noticePauseMs: HOUR,
+  noticeMost: 10,
+  /** The time that a summary covers. */
+  summaryMs: 7 * DAY,
 
   /** How long running requests may take to finish after a stop signal. */
   drainTimeoutMs: 25 * SECOND,

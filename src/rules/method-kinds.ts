@@ -8,8 +8,11 @@ export const METHOD_KINDS = {
   test: 'cards',
   deviceWallet: 'cards',
   onlineWallet: 'cards',
+  payAccount: 'cards',
   onlineBanking: 'bank',
   bank: 'bank',
+  directDebit: 'bank',
+  payApp: 'app',
   qr: 'app',
   upi: 'app',
   payLater: 'later',
@@ -31,6 +34,17 @@ export const METHOD_KINDS = {
 
 export type MethodKind = keyof typeof METHOD_KINDS;
 
+/** The wallets, under the names that payers know; they are the same in every language. */
+export const WALLET_NAMES = { deviceWallet: 'Apple Pay', onlineWallet: 'Google Pay' } as const satisfies Partial<
+  Record<MethodKind, string>
+>;
+
+export type WalletKind = keyof typeof WALLET_NAMES;
+
+/** The kinds without a name: each method of such a kind has one of its own, which is the same in every language. */
+export type NamelessKind = 'payAccount' | 'payApp';
+export const isWalletKind = (kind: MethodKind): kind is WalletKind => Object.hasOwn(WALLET_NAMES, kind);
+
 const ORDER = Object.keys(METHOD_KINDS);
 
 /** How likely payers use a method for an order: 0 is most likely. */
@@ -45,16 +59,20 @@ export interface OrderFacts {
 /** The parts of a brand's table entry that decide about its place on the payment page. */
 export interface MethodTraits {
   kind: MethodKind;
-  /** The only country of the method. */
-  country?: string;
-  /** The currency of that country. */
+  /** The countries whose payers use the method; without them, payers of any country. */
+  countries?: readonly string[];
+  /** The currency of these countries, if no other country has it. */
   currency?: string;
+  /** The currencies that the method takes; without them, any. */
+  currencies?: readonly string[];
 }
 
 /** Cards and the methods of the payer's country come first, the methods of other countries last. */
-function likelihood({ kind, country, currency }: MethodTraits, order: OrderFacts): Likelihood {
-  if (country === undefined) return METHOD_KINDS[kind] === 'cards' ? 0 : 1;
-  return country === order.country || currency === order.currency ? 0 : 2;
+function likelihood({ kind, countries, currency, currencies }: MethodTraits, order: OrderFacts): Likelihood {
+  if (!countries) return METHOD_KINDS[kind] === 'cards' ? 0 : 1;
+  if (currency === order.currency) return 0;
+  if (order.country !== undefined) return countries.includes(order.country) ? 0 : 2;
+  return currencies?.includes(order.currency) ? 1 : 2;
 }
 
 /** Compares two methods by the likelihood of their use, then by their kind unless the account has an order of its own. */

@@ -1,13 +1,16 @@
 /** The fields of each API operation, and the values that its hash covers, which are always followed by the password. */
+import { isCardNumber } from '../lib/cards/card.ts';
 import { callbackAddress } from './callback-address.ts';
 import {
   amount,
   amountOfPayment,
+  amountOrCheck,
   anyText,
   calendarDate,
   currency,
   dayOfMonth,
   type Field,
+  type FieldContext,
   flag,
   ipAddress,
   type Kind,
@@ -15,6 +18,8 @@ import {
   must,
   oneOf,
   orderId,
+  returnAddress,
+  SENTENCES,
   text,
   uuid,
   webAddress,
@@ -23,6 +28,7 @@ import {
 } from './fields.ts';
 import { country } from './formats.ts';
 import { LIMITS } from './limits.ts';
+import { LINK_LIMITS } from './links.ts';
 import { ORDER_LINE_FIELDS } from './order-lines.ts';
 
 export interface ApiOperation {
@@ -139,7 +145,94 @@ export const S2S_OPERATIONS = {
 
 export type S2sAction = keyof typeof S2S_OPERATIONS;
 
-const sessionAddress = ['success_url', 'cancel_url', 'expiry_url', 'error_url'] as const;
+const cardNumber: Kind = {
+  check: (value) => (isCardNumber(value) ? undefined : SENTENCES.invalid),
+  expects: '12 to 19 digits of a card number, without spaces',
+  schema: { type: 'string', pattern: '^\\d{12,19}$' },
+};
+const digits = (pattern: string, expects: string, example: string): Kind => ({
+  check: (value) => (new RegExp(pattern).test(value) ? undefined : SENTENCES.invalid),
+  expects,
+  example,
+  schema: { type: 'string', pattern },
+});
+const cardToken = described('card token, as an earlier sale with req_token returned it');
+const UNSTORED = { isTransient: true } as const;
+
+/** A card in a form. Which of these a request needs depends on the others: `wire/s2s/card-sale.ts` says it. */
+const CARD_FIELDS: readonly Field[] = [
+  may('card_number', cardNumber, UNSTORED),
+  may('card_token', cardToken),
+  may('card_exp_month', digits('^(0[1-9]|1[0-2])$', 'two digits of a month', '05')),
+  may('card_exp_year', digits('^20\\d\\d$', 'four digits of a year', '2030')),
+  may('card_cvv2', digits('^\\d{3,4}$', 'three or four digits', '123'), UNSTORED),
+];
+
+/** Whether a card sale only authorises. */
+export const isAuthorisation = ({ value }: Pick<FieldContext, 'value'>): boolean =>
+  value('auth') === 'Y' || value('action') === 'AUTH';
+
+const cardSale = {
+  opensPayment: true,
+  fields: [
+    must('order_id', orderId),
+    must('order_amount', amountOrCheck('order_currency', isAuthorisation)),
+    must('order_currency', currency),
+    must('order_description', description),
+    ...CARD_FIELDS,
+    must('payer_first_name', anyText),
+    must('payer_last_name', anyText),
+    may('payer_middle_name', anyText),
+    may('payer_birth_date', calendarDate),
+    must('payer_email', anyText),
+    must('payer_phone', anyText),
+    must('payer_country', country),
+    may('payer_state', anyText),
+    must('payer_city', anyText),
+    must('payer_address', anyText),
+    must('payer_zip', anyText),
+    must('payer_ip', ipAddress),
+    must('term_url_3ds', webAddress),
+    may('callback_url', callbackAddress),
+    may('auth', yesNo),
+    may('recurring_init', yesNo),
+    may('req_token', yesNo),
+    may('schedule_id', uuid),
+    may('channel_id', text(1, LIMITS.channelIdLength)),
+    hash,
+  ],
+  also: ['custom_data'],
+  signs: ['order_id', 'order_amount', 'order_currency'],
+} as const satisfies ApiOperation;
+
+/** The operations of `/post` for accounts with `dialect.card_sales`. `SALE` here is the one without a brand. */
+export const DIALECT_OPERATIONS = {
+  SALE: cardSale,
+  AUTH: cardSale,
+  CREDIT2CARD: {
+    fields: [
+      must('order_id', orderId),
+      must('order_amount', amount('order_currency')),
+      must('order_currency', currency),
+      must('order_description', description),
+      may('card_number', cardNumber, UNSTORED),
+      may('card_token', cardToken),
+      ...['first_name', 'last_name', 'middle_name', 'birth_date', 'address', 'country', 'state', 'city', 'zip']
+        .concat('email', 'phone')
+        .map((name) => may(`payee_${name}`, anyText)),
+      operationId,
+      hash,
+    ],
+    signs: ['order_id', 'order_amount', 'order_currency', 'order_description'],
+  },
+  GET_TRANS_DETAILS: { fields: [transId, hash], signs: ['trans_id'], isRead: true },
+} as const satisfies Record<string, ApiOperation>;
+
+/** The actions that exist only for accounts with `dialect.card_sales`. */
+export type DialectAction = Exclude<keyof typeof DIALECT_OPERATIONS, 'SALE'>;
+
+export const isDialectAction = (action: string): action is DialectAction =>
+  action !== 'SALE' && Object.hasOwn(DIALECT_OPERATIONS, action);
 
 /** The operations of Checkout, by the last part of their path; a dot in a field name means a nested object. */
 export const CHECKOUT_OPERATIONS = {
@@ -152,7 +245,10 @@ export const CHECKOUT_OPERATIONS = {
       must('order.currency', currency),
       must('order.description', description),
       ...ORDER_LINE_FIELDS,
-      ...sessionAddress.map((name) => (name === 'success_url' ? must : may)(name, webAddress)),
+      must('success_url', returnAddress),
+      may('cancel_url', returnAddress),
+      may('expiry_url', webAddress),
+      may('error_url', webAddress),
       may('session_expiry', wholeNumber(1, LIMITS.sessionMinutesMost), { isLoose: true }),
       may('url_target', text(1, 64)),
       may('req_token', flag, { isLoose: true }),
@@ -171,6 +267,26 @@ export const CHECKOUT_OPERATIONS = {
     ],
     also: ['methods', 'card_token', 'parameters', 'custom_data'],
     signs: ['order.number', 'order.amount', 'order.currency', 'order.description'],
+  },
+  link: {
+    fields: [
+      must('title', text(1, LINK_LIMITS.title), { example: 'Two teapots' }),
+      must('currency', currency),
+      may('amount', amount('currency')),
+      may('min_amount', amount('currency')),
+      may('max_amount', amount('currency')),
+      may('description', text(1, LINK_LIMITS.description)),
+      may('uses', wholeNumber(1, LINK_LIMITS.uses), { isLoose: true }),
+      may('valid_until', described('date, or date and time in UTC', { example: '2099-01-31T23:59:59Z' })),
+      may('locale', described('language', { example: 'en' })),
+      may('success_url', webAddress),
+      may('authorise', flag, { isLoose: true }),
+      may('order_prefix', text(1, LINK_LIMITS.orderPrefix)),
+      hash,
+    ],
+    also: ['methods', 'ask'],
+    // A link has an amount or bounds, so one of the two is empty.
+    signs: ['title', 'amount', 'min_amount', 'currency', 'description'],
   },
   'payment/status': {
     fields: [

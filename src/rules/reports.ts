@@ -1,7 +1,7 @@
 /** The tables of the reports: what they can be grouped by, and the intervals of call durations. */
 
 /** What the rows of a report can be grouped by, in the order of their columns. */
-export const REPORT_GROUPS = ['day', 'mid', 'brand', 'currency', 'connection'] as const;
+export const REPORT_GROUPS = ['day', 'mid', 'brand', 'currency', 'connection', 'decline_class'] as const;
 export type ReportGroup = (typeof REPORT_GROUPS)[number];
 
 /**

@@ -1,12 +1,13 @@
 /** Routes of an account: how they are read, which payments each one takes, and the order in which they are tried. */
 import { hash } from 'node:crypto';
-import { NETWORK_NAMES } from '../lib/card-networks.ts';
-import { isUuid } from '../lib/id.ts';
-import { isObject } from '../lib/json.ts';
-import { minorUnits } from '../lib/money.ts';
+import { NETWORK_NAMES } from '../lib/cards/networks.ts';
+import { isUuid } from '../lib/crypto/id.ts';
+import { areBoundsReversed, isWithinBounds } from '../lib/money/decimal.ts';
+import { minorUnits } from '../lib/money/money.ts';
+import { isObject } from '../lib/text/json.ts';
 import { BRANDS, CARD } from './brands.ts';
 import { COUNTRIES } from './countries.ts';
-import { CURRENCIES } from './currencies.ts';
+import { CURRENCIES, exponentOf } from './currencies.ts';
 import type { Problem } from './errors.ts';
 import { SENTENCES } from './fields.ts';
 
@@ -37,6 +38,10 @@ export interface RouteFacts {
   network?: string | undefined;
   /** The first digits of the card number, as many as are known. */
   bin?: string | undefined;
+  /** The connection has to flag the payment as a telephone order. */
+  isTelephoneOrder?: true | undefined;
+  /** The merchant is going to repeat the payment. */
+  isFirstOfSeries?: true | undefined;
 }
 
 const MOST_ROUTES = 100;
@@ -97,8 +102,7 @@ function readRoute(sent: unknown, path: string, problems: Problem[]): Route {
     return null;
   };
   const [minAmount, maxAmount] = [amount('min_amount'), amount('max_amount')];
-  if (minAmount !== null && maxAmount !== null && scaled(minAmount) > scaled(maxAmount))
-    refuse('max_amount', 'This value should not be below min_amount.');
+  if (areBoundsReversed(minAmount, maxAmount)) refuse('max_amount', 'This value should not be below min_amount.');
   if (typeof share !== 'number' || !Number.isInteger(share) || share < 0 || share > 100)
     refuse('share', 'This value should be a whole number from 0 to 100.');
   return {
@@ -114,14 +118,6 @@ function readRoute(sent: unknown, path: string, problems: Problem[]): Route {
   };
 }
 
-const SCALE = 4;
-
-/** A decimal amount as an integer with four fraction digits, to compare amounts of all currencies. */
-function scaled(text: string): bigint {
-  const [whole = '', fraction = ''] = text.split('.');
-  return BigInt(whole + fraction.padEnd(SCALE, '0'));
-}
-
 const isAny = (list: readonly string[], value: string | undefined): boolean =>
   list.length === 0 || (value !== undefined && list.includes(value));
 
@@ -134,11 +130,7 @@ export function mismatch(route: Route, facts: RouteFacts): ListName | 'amount' |
   const { bin } = facts;
   if (route.bins.length > 0 && !(bin !== undefined && route.bins.some((prefix) => bin.startsWith(prefix))))
     return 'bins';
-  if (route.minAmount === null && route.maxAmount === null) return undefined;
-  const amount = facts.amount * 10n ** BigInt(SCALE - (CURRENCIES[facts.currency]?.exponent ?? 2));
-  const isInRange =
-    (route.minAmount === null || amount >= scaled(route.minAmount)) &&
-    (route.maxAmount === null || amount <= scaled(route.maxAmount));
+  const isInRange = isWithinBounds(facts.amount, exponentOf(facts.currency), route.minAmount, route.maxAmount);
   return isInRange ? undefined : 'amount';
 }
 
@@ -189,7 +181,7 @@ export function readRouteFacts(sent: Readonly<Record<string, unknown>>): {
     country: text('country', country, LISTS.countries),
     bin: text('bin', bin, (value) => /^\d{6,8}$/.test(value)),
   };
-  const units = minorUnits(amountOf(amount), CURRENCIES[facts.currency]?.exponent ?? 2);
+  const units = minorUnits(amountOf(amount), exponentOf(facts.currency));
   if (typeof units !== 'bigint')
     problems.push({ field: 'amount', sentence: units === 'zero' ? SENTENCES.notPositive : SENTENCES.invalid });
   const isValid = problems.length === 0 && typeof units === 'bigint';

@@ -1,5 +1,5 @@
 /** The kinds of account settings: how each value is checked, described and asked for in a form. */
-import { isText } from '../lib/json.ts';
+import { isText } from '../lib/text/json.ts';
 import type { CallbackReach } from './callback-address.ts';
 import { isMailAddress, isPhone, isPublicLink } from './contacts.ts';
 
@@ -18,7 +18,7 @@ export interface Row<Value> {
 }
 
 /** A list is one value per line; pairs are one `name: value` per line; a list of texts offers these choices. */
-export type SettingInput = 'flag' | 'text' | 'number' | 'list' | 'pairs' | 'pem' | readonly string[];
+export type SettingInput = 'flag' | 'text' | 'number' | 'list' | 'pairs' | 'json' | 'pem' | readonly string[];
 
 export const row = <Value>(
   value: Value,

@@ -1,16 +1,23 @@
 /** The table of account settings; the admin API and the docs read it. */
-import { isLoopbackHost, parseRange } from '../lib/address.ts';
-import { NETWORK_NAMES } from '../lib/card-networks.ts';
-import type { HashCase } from '../lib/hash.ts';
-import { isUuid } from '../lib/id.ts';
-import { isObject, isText } from '../lib/json.ts';
-import { mostSimilar } from '../lib/similar.ts';
+
+import { NETWORK_NAMES } from '../lib/cards/networks.ts';
+import type { HashCase } from '../lib/crypto/hash.ts';
+import { isUuid } from '../lib/crypto/id.ts';
+import { isLoopbackHost, parseRange } from '../lib/http/address.ts';
+import { minorUnits } from '../lib/money/money.ts';
+import { isObject, isText } from '../lib/text/json.ts';
+import { mostSimilar } from '../lib/text/similar.ts';
+import { BILLING_SETTINGS } from './billing-settings.ts';
 import { BRANDS, CARD } from './brands.ts';
 import { type CallbackReach, callbackAddress, callbackAddressProblem } from './callback-address.ts';
+import { CURRENCIES } from './currencies.ts';
+import { DIALECT_SETTINGS } from './dialect-settings.ts';
 import { DOCS } from './docs.ts';
 import type { Problem } from './errors.ts';
 import { expectation } from './expectation.ts';
 import { LIMITS } from './limits.ts';
+import { isPercent } from './risk/fraud-rates.ts';
+import { areVolumeLimits, type VolumeLimit } from './risk/volume-limits.ts';
 import { choice, emailAddress, flag, isTexts, kind, phone, publicLink, type Row, row, text } from './setting-kinds.ts';
 import { certificate, identityKey, walletKey } from './wallet-settings.ts';
 
@@ -80,6 +87,24 @@ const count = kind(
   (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 100_000,
   'number',
 );
+const amountsByCurrency = kind(
+  'an object of currency: amount, such as {"EUR": "100.00"}',
+  (value) =>
+    isObject(value) &&
+    Object.entries(value).every(
+      ([code, amount]) =>
+        CURRENCIES[code] !== undefined &&
+        typeof amount === 'string' &&
+        minorUnits(amount, CURRENCIES[code].exponent) !== 'malformed',
+    ),
+  'pairs',
+);
+const percentage = kind('a percentage such as 0.13, or empty', (value) => value === '' || isPercent(value));
+const volumeLimits = kind(
+  'a list of limits such as {"per": "day", "currency": "EUR", "brands": [], "amount": "10000.00"}; per is payment, day or month, and a limit has an amount, a count (not per payment) or both',
+  areVolumeLimits,
+  'json',
+);
 const uuid = kind('a UUID, or empty', (value) => value === '' || (typeof value === 'string' && isUuid(value)));
 const colour = kind('a colour such as #1a7f5a, or empty', (value) =>
   /^(#[0-9a-f]{6})?$/i.test(typeof value === 'string' ? value : '?'),
@@ -118,6 +143,11 @@ const KEEPS_PREVIOUS = `A replaced key stays usable for ${LIMITS.walletKeyOverla
 const UNLIMITED_IN_SANDBOX = { sandboxDefault: 0 };
 
 export const SETTINGS = {
+  telephone_orders: row(
+    false,
+    flag,
+    'Whether users of the merchant may take cards on the phone: such payments have no 3-D Secure, so the merchant bears the risk.',
+  ),
   refunds_allowed: row(true, flag, 'Whether payments of this account may be refunded.'),
   callback_url: row('', callbackUrl, 'The address that callbacks are sent to.'),
   callback_format: row('form', choice('form', 'json'), 'The format of callback bodies.'),
@@ -131,6 +161,8 @@ export const SETTINGS = {
     flag,
     'Whether amounts without fraction digits are accepted for currencies that have them, such as `10` for 10.00 EUR.',
   ),
+  ...DIALECT_SETTINGS,
+  ...BILLING_SETTINGS,
   ip_allowlist: row<string[]>(
     [],
     ranges,
@@ -202,6 +234,29 @@ export const SETTINGS = {
     'The number of declined cards in ten minutes after which the account accepts no more cards, if at least four of five of its latest attempts were declined; 0 means no limit.',
     UNLIMITED_IN_SANDBOX,
   ),
+  'risk.review_score': row(0, count, 'The score of risk rules from which a payment is reviewed; 0 means never.'),
+  'risk.block_score': row(0, count, 'The score of risk rules from which a payment is blocked; 0 means never.'),
+  'risk.on_failure': row(
+    'continue',
+    choice('continue', 'review'),
+    'What happens to a payment whose risk rules could not be evaluated: it continues, or it is reviewed.',
+  ),
+  'risk.transaction_risk_limit': row<Record<string, string>>(
+    {},
+    amountsByCurrency,
+    'Up to which amount a rule may ask for the exemption `transaction_risk`, by currency; never in a currency that is not listed.',
+  ),
+  'risk.fraud_rate_limit': row(
+    '',
+    percentage,
+    'The fraud rate of a connection in percent, above which rules do not ask for the exemption `transaction_risk` there; empty means no limit.',
+  ),
+  volume_limits: row<VolumeLimit[]>(
+    [],
+    volumeLimits,
+    'How much the account may take per payment, day or month (UTC) in a currency, with all brands or with some. Sales above a limit are declined.',
+  ),
+
   descriptor: row('', text(22), 'The text on the payer’s statement; empty means the account name.'),
   'branding.name': row('', text(100), 'The name on the payment page; empty means the account name.'),
   'branding.logo': row('', url, 'The address of the logo on the payment page.'),
@@ -225,6 +280,7 @@ export const SETTINGS = {
     flag,
     'Whether the payment page asks payers for an e-mail address for the receipt, if receipts are sent and the merchant sent none.',
   ),
+  invoice_reminders: row(false, flag, 'Whether payers are reminded by e-mail of invoices near their due date.'),
   locale: row('', locale, 'The language of the payment page; empty means the language of the payer’s browser.'),
   frame_ancestors: row<string[]>(
     [],
@@ -322,7 +378,13 @@ export const SETTINGS = {
   ),
 } as const satisfies Record<
   string,
-  Row<never> | Row<string> | Row<boolean> | Row<number> | Row<string[]> | Row<Record<string, string>>
+  | Row<never>
+  | Row<string>
+  | Row<boolean>
+  | Row<number>
+  | Row<string[]>
+  | Row<Record<string, string>>
+  | Row<VolumeLimit[]>
 >;
 
 export type SettingName = keyof typeof SETTINGS;
@@ -332,69 +394,6 @@ export type Settings = { readonly [Name in SettingName]: (typeof SETTINGS)[Name]
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** The groups of settings in forms. A setting in none of them belongs to the group of its name before the dot. */
-const GROUPS: Readonly<Record<string, readonly SettingName[]>> = {
-  payments: [
-    'brands',
-    'brand_aliases',
-    'refunds_allowed',
-    'whole_amounts_allowed',
-    'authorisation_days',
-    'order_id_reuse',
-    'descriptor',
-  ],
-  payment_page: [
-    'branding.name',
-    'branding.logo',
-    'branding.colour',
-    'branding.support_email',
-    'branding.support_phone',
-    'branding.support_url',
-    'branding.terms_url',
-    'branding.privacy_url',
-    'receipts',
-    'receipt_email_asked',
-    'locale',
-    'page_methods',
-    'method_names',
-    'frame_ancestors',
-    'return_parameters',
-    'three_ds_link_target',
-    'wallets.pretend',
-  ],
-  callbacks: ['callback_url', 'callback_format', 'callback_hash_case'],
-  access: ['ip_allowlist', 'requests_per_second'],
-  limits: ['card_tries_per_session', 'card_failures_per_address', 'card_failures_per_account'],
-  payouts: ['account_uuid', 'fee_calculation_method'],
-  'wallet-a': [
-    'wallets.wallet-a.merchant_identifier',
-    'wallets.wallet-a.processing_private_key',
-    'wallets.wallet-a.processing_certificate',
-    'wallets.wallet-a.certificate',
-    'wallets.wallet-a.private_key',
-    'wallets.wallet-a.country',
-    'wallets.wallet-a.shop_name',
-    'wallets.wallet-a.merchant_capabilities',
-    'wallets.wallet-a.supported_networks',
-  ],
-  'wallet-b': [
-    'wallets.wallet-b.environment',
-    'wallets.wallet-b.private_key',
-    'wallets.wallet-b.merchant_name',
-    'wallets.wallet-b.merchant_id',
-    'wallets.wallet-b.allowed_auth_methods',
-    'wallets.wallet-b.supported_networks',
-  ],
-};
-
-export const groupOf = (name: SettingName): string =>
-  Object.keys(GROUPS).find((group) => GROUPS[group]?.includes(name)) ?? (name.split('.')[0] as string);
-
-/** The settings of each group, in the order of forms. */
-export const SETTING_GROUPS: ReadonlyMap<string, readonly SettingName[]> = Map.groupBy(
-  new Set([...Object.values(GROUPS).flat(), ...SETTING_NAMES]),
-  groupOf,
-);
 export const isSecretSetting = (name: SettingName): boolean => (SETTINGS[name] as Row<unknown>).isSecret === true;
 
 const defaultsIn = (environment: 'sandbox' | 'production'): Record<string, unknown> =>

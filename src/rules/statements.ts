@@ -1,9 +1,12 @@
 /** Statements of providers: the columns that a reconciliation reads, how they are recognised, and how values are read. */
-import { dateTime } from '../lib/date-time.ts';
-import { CURRENCIES } from './currencies.ts';
+import { dateTime } from '../lib/time/date-time.ts';
+import { CURRENCIES, exponentOf } from './currencies.ts';
 
 /** What a column of a statement may be used for. */
-export const STATEMENT_COLUMNS = ['reference', 'provider_reference', 'amount', 'currency', 'type', 'date'] as const;
+export const STATEMENT_COLUMNS = [
+  ...(['reference', 'provider_reference', 'amount', 'currency', 'type', 'date'] as const),
+  ...(['fee', 'net'] as const),
+] as const;
 export type StatementColumn = (typeof STATEMENT_COLUMNS)[number];
 
 /** The names of the columns of a file by what they are used for; a column that is not used is missing. */
@@ -12,8 +15,11 @@ export type StatementMapping = Readonly<Partial<Record<StatementColumn, string>>
 export const STATEMENT_TYPES = ['sale', 'refund', 'chargeback'] as const;
 export type StatementType = (typeof STATEMENT_TYPES)[number];
 
-/** `different` is another amount or currency; `missing_here` is in the statement only, `missing_there` with us only. */
-export const OUTCOMES = ['different', 'missing_here', 'missing_there', 'matched'] as const;
+/**
+ * `different` is another amount or currency; `missing_here` is in the statement only, `missing_there` with us only;
+ * `reversed` is a sale with a negative amount, which the provider took back.
+ */
+export const OUTCOMES = ['different', 'reversed', 'missing_here', 'missing_there', 'matched'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export const DELIMITERS = { comma: ',', semicolon: ';', tab: '\t' } as const;
@@ -51,6 +57,8 @@ const COLUMN_NAMES: Readonly<Record<StatementColumn, readonly string[]>> = {
     ...['date', 'transactiondate', 'bookingdate', 'creationdate', 'created', 'createdat', 'createdutc', 'timestamp'],
     ...['settlementdate', 'valuedate', 'completedat'],
   ],
+  fee: ['fee', 'fees', 'feeamount', 'commission', 'processingfee', 'transactionfee', 'gebühr'],
+  net: ['net', 'netamount', 'netcredit', 'payable', 'netto'],
 };
 
 /** Names that providers give to the types; rows of any other type, such as fees, are skipped. */
@@ -102,7 +110,7 @@ const NUMBERS: Readonly<Record<AmountFormat, RegExp>> = {
 /** Minor units with their sign; undefined if it is not an amount of the currency in this format. */
 export function statementAmount(text: string, currency: string, format: AmountFormat): bigint | undefined {
   const [, sign, whole, fraction = ''] = NUMBERS[format].exec(text) ?? [];
-  const exponent = format === 'minor' ? 0 : (CURRENCIES[currency]?.exponent ?? 2);
+  const exponent = format === 'minor' ? 0 : exponentOf(currency);
   // Digits below the minor unit are allowed when they are zero.
   if (whole === undefined || /[1-9]/.test(fraction.slice(exponent))) return undefined;
   const minor = BigInt(whole.replaceAll(/\D/g, '') + fraction.slice(0, exponent).padEnd(exponent, '0'));
@@ -114,4 +122,20 @@ export function statementDate(text: string): number | undefined {
   const [, day, month, year, time = ''] =
     /^(\d{2})\.(\d{2})\.(\d{4})(?:,? (\d{2}:\d{2}(?::\d{2})?))?$/.exec(text) ?? [];
   return dateTime(day === undefined ? text : `${year}-${month}-${day}${time && ` ${time}`}`);
+}
+
+/**
+ * What the provider charged for a row; negative if it returned something. It is the difference of amount and net, if there is
+ * a net amount. Providers write refunds and chargebacks, and fees, with either sign.
+ */
+export function statementFee(
+  type: StatementType,
+  amount: bigint,
+  fee: bigint | undefined,
+  net: bigint | undefined,
+): bigint | null {
+  if (net === undefined) return fee === undefined || type === 'refund' || fee > 0n ? (fee ?? null) : -fee;
+  if (type === 'sale') return amount - net;
+  const paid = amount > 0n && net > 0n ? -net : net;
+  return (amount > 0n ? -amount : amount) - paid;
 }

@@ -17,6 +17,9 @@ export type PaymentEvent =
   | 'partlyRefunded'
   | 'refunded'
   | 'chargedBack'
+  /** The provider returned the money of a chargeback; the bank may take it once more. */
+  | 'chargebackReversed'
+  | 'secondChargedBack'
   /** An operator decided about a success that was reported after the payment had ended. */
   | 'acceptedLate'
   | 'lateRefunded';
@@ -24,6 +27,8 @@ export type PaymentEvent =
 interface State {
   /** The next state for each event; an event without an entry is refused. */
   on: Partial<Record<PaymentEvent, string>>;
+  /** The next state if the whole captured amount is refunded, where it differs. */
+  onIfRefunded?: Partial<Record<PaymentEvent, string>>;
   /** The field `result` in the response to a sale. */
   result: 'SUCCESS' | 'DECLINED' | 'REDIRECT' | 'UNDEFINED';
   /** Whether the order may be paid with a new payment. */
@@ -89,14 +94,24 @@ export const STATES = {
     result: 'SUCCESS',
   },
   SETTLED: {
-    on: { partlyRefunded: 'SETTLED', refunded: 'REFUND', chargedBack: 'CHARGEBACK' },
+    on: {
+      partlyRefunded: 'SETTLED',
+      refunded: 'REFUND',
+      chargedBack: 'CHARGEBACK',
+      secondChargedBack: 'CHARGEBACK',
+    },
     result: 'SUCCESS',
   },
   DECLINED: { on: { ...LATE, lateRefunded: 'DECLINED' }, result: 'DECLINED', retriable: true },
   VOID: { on: { ...LATE, lateRefunded: 'VOID' }, result: 'SUCCESS', retriable: true },
   REVERSAL: { on: { ...LATE, lateRefunded: 'REVERSAL' }, result: 'SUCCESS', retriable: true },
   REFUND: { on: {}, result: 'SUCCESS' },
-  CHARGEBACK: { on: {}, result: 'SUCCESS' },
+  CHARGEBACK: {
+    on: { chargebackReversed: 'SETTLED' },
+    // A refund that was under way may have completed meanwhile.
+    onIfRefunded: { chargebackReversed: 'REFUND' },
+    result: 'SUCCESS',
+  },
   EXPIRED: { on: { ...LATE, lateRefunded: 'EXPIRED' }, result: 'DECLINED', retriable: true },
 } as const satisfies Record<string, State>;
 
@@ -105,9 +120,15 @@ export type StateName = keyof typeof STATES;
 export const STATE_NAMES = Object.keys(STATES) as StateName[];
 
 /** The next state after an event; undefined when the table does not allow it. */
-export function nextState(from: StateName, event: PaymentEvent): StateName | undefined {
-  const state: State = STATES[from];
-  return state.on[event] as StateName | undefined;
+export function nextState(from: StateName, event: PaymentEvent, isRefunded = false): StateName | undefined {
+  const { on, onIfRefunded }: State = STATES[from];
+  return ((isRefunded ? onIfRefunded?.[event] : undefined) ?? on[event]) as StateName | undefined;
+}
+
+/** The transitions from a state. */
+export function transitionsFrom(state: StateName): [event: PaymentEvent, to: StateName][] {
+  const { on, onIfRefunded = {} }: State = STATES[state];
+  return [...Object.entries(on), ...Object.entries(onIfRefunded)] as [PaymentEvent, StateName][];
 }
 
 /** Whether the outcome of a payment is still open. */
@@ -120,8 +141,6 @@ export const checkoutStatus = (state: StateName): string => (state === 'DECLINED
 
 /** Every transition of the table as `FROM>TO`; a database constraint has the same list. */
 export function legalTransitions(): string[] {
-  const transitions = STATE_NAMES.flatMap((from) =>
-    Object.values((STATES[from] as State).on).map((to) => `${from}>${to}`),
-  );
+  const transitions = STATE_NAMES.flatMap((from) => transitionsFrom(from).map(([, to]) => `${from}>${to}`));
   return [...new Set(transitions)].sort();
 }

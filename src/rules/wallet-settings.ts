@@ -1,6 +1,6 @@
 /** The kinds of wallet settings: certificates and private keys as PEM, and which of them belong together. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { isText } from '../lib/json.ts';
+import { isText } from '../lib/text/json.ts';
 import { isIssuedTo, readCertificate, readPrivateKey } from '../lib/wallets/keys.ts';
 
 const PEM_LENGTH = 16 * 1024;

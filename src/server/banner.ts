@@ -1,6 +1,6 @@
 /** The start output of the sandbox: addresses, the keys of the demo account, and a curl command for a first payment. */
+import { demoCurl, listenCommand } from '../core/accounts/demo-commands.ts';
 import type { Account } from '../core/context.ts';
-import { wireHash } from '../lib/hash.ts';
 
 export interface BannerFacts {
   url: string;
@@ -16,25 +16,6 @@ export interface BannerFacts {
   panel: { url: string; isInvitation: boolean };
 }
 
-/** A curl command that makes a vcard payment. */
-export function demoCurl(url: string, demo: Account, orderId: string): string {
-  const sale: Record<string, string> = {
-    action: 'SALE',
-    client_key: demo.clientKey,
-    brand: 'vcard',
-    identifier: 'success@example.com',
-    order_id: orderId,
-    order_amount: '19.99',
-    order_currency: 'USD',
-    order_description: 'My first payment',
-    payer_ip: '203.0.113.7',
-    return_url: 'https://example.com/return',
-  };
-  const signed = ['identifier', 'order_id', 'order_amount', 'order_currency'].map((name) => sale[name] as string);
-  const body = new URLSearchParams({ ...sale, hash: wireHash(signed, demo.passwords()[0] as string) });
-  return `curl ${url}/post -d '${body}'`;
-}
-
 export function banner({
   url,
   simulatorUrl,
@@ -48,9 +29,6 @@ export function banner({
   const existingToken = isAdminTokenSet
     ? 'the value of TURNPIKE_ADMIN_TOKEN'
     : 'as shown at the first start (for a new one: bin/turnpike admin-token)';
-  // The default of `listen --url`.
-  const urlOption = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
-  const orderId = `demo-${Date.now().toString(36)}`;
   return `
   Turnpike sandbox, ready in ${(tookMs / 1000).toFixed(1)} s
 
@@ -70,12 +48,12 @@ export function banner({
   merchant_key  ${demo.merchantKey}
   password      ${demo.passwords()[0]}
   callbacks     signed with ${demo.callbackSecrets()[0]}
-                to forward them to your server, run
-                bin/turnpike listen${urlOption} --forward http://localhost:3000/callback
+                to see them, run ${listenCommand(url)}
+                to forward them to your server, add --forward localhost:3000/callback
 
   For your first payment, run this command in another terminal:
 
-${demoCurl(url, demo, orderId)}
+${demoCurl(url, demo)}
 
 `;
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { ProviderAccess } from '../connectors/index.ts';
 import type { Gateway } from '../core/context.ts';
-import type { Log } from '../lib/log.ts';
-import { StartupError } from '../lib/startup-error.ts';
-import { type Connection, checkDatabase, openDatabase } from '../store/database.ts';
-import { startEmbedded } from '../store/embedded.ts';
-import { lockFolder } from '../store/folder-lock.ts';
-import { compareSchema, migrateAt } from '../store/migrate.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
+import type { Log } from '../lib/text/log.ts';
+import { type Connection, checkDatabase, openDatabase } from '../store/database/database.ts';
+import { compareSchema, migrateAt } from '../store/database/migrate.ts';
+import { startEmbedded } from '../store/embedded/embedded.ts';
+import { lockFolder } from '../store/embedded/folder-lock.ts';
 import { type Config, mailAccess, retentionOf } from './config.ts';
 import { openGateway } from './gateway.ts';
 import { sandboxMasterKey } from './master-key.ts';
@@ -52,6 +52,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
       mail: mailAccess(config),
       retention: retentionOf(config),
       archiveFolder: config.archiveFolder,
+      marksFolder: config.marksFolder,
     };
     const opened = await openGateway(gatewayOptions).catch(async (error) => {
       await providerHandle.stop();

@@ -1,9 +1,9 @@
 /** The table of environment variables: how each is parsed, its default, its description. */
 import { resolve } from 'node:path';
 import pg from 'pg';
-import { addressList, parseRange } from '../lib/address.ts';
-import { singleHostAddresses } from '../lib/database-address.ts';
-import { StartupError } from '../lib/startup-error.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
+import { addressList, parseRange } from '../lib/http/address.ts';
+import { singleHostAddresses } from '../lib/http/database-address.ts';
 import { isMailAddress } from '../rules/contacts.ts';
 import { RETENTION_DAYS_MOST, RETENTION_DEFAULTS, type Retention } from '../rules/retention.ts';
 
@@ -237,6 +237,12 @@ export const VARIABLES = {
     '',
     (text) => (text === '' ? '' : resolve(text)),
     'A folder to which callback attempts are written, as compressed JSON lines, before they are dropped. Default: they are not archived.',
+  ),
+  marksFolder: variable(
+    'TURNPIKE_MARKS_DIR',
+    '',
+    (text) => (text === '' ? '' : resolve(text)),
+    'A folder with the marks of card networks, wallets and payment methods, such as `visa.svg`, which the payment page shows. Default: the page shows their names.',
   ),
   smtpUrl: variable(
     'TURNPIKE_SMTP_URL',

@@ -1,7 +1,7 @@
 /** Answers plain requests of merchants on their connections, because Node's HTTP objects have their own cost. */
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { readWholeRequest, type WholeRequest } from '../lib/whole-request.ts';
+import { readWholeRequest, type WholeRequest } from '../lib/http/whole-request.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { Reply } from '../wire/listener.ts';
 import { closeAfterReading } from './lingering-close.ts';
@@ -80,10 +80,8 @@ class Connection implements Reply {
       ? 'Connection: close\r\n\r\n'
       : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(server.keepAliveTimeout / 1000)}\r\n\r\n`;
     socket.write(text + body, encoding);
-    if (isLast) {
-      socket.resume();
-      closeAfterReading(socket);
-    } else if (this.#early.length > 0) this.#handOver(Buffer.concat(this.#early));
+    if (isLast) closeAfterReading(socket);
+    else if (this.#early.length > 0) this.#handOver(Buffer.concat(this.#early));
   }
 
   /** The client sends nothing more, but still receives what is sent, and the response to its last request. */

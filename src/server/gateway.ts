@@ -4,65 +4,101 @@ import { join } from 'node:path';
 import { type Connectors, createConnectors, type ProviderAccess } from '../connectors/index.ts';
 import { createMailer, type MailAccess } from '../connectors/mailer.ts';
 import { createReceiver, type Receiver } from '../connectors/receiver.ts';
-import { createAccountCache, forgetAccounts } from '../core/accounts.ts';
+import { createAccountCache, forgetAccounts } from '../core/accounts/accounts.ts';
 import { createCallRecorder } from '../core/api-calls/record.ts';
 import { createDeliverer } from '../core/callbacks/deliver.ts';
-import { synchroniseClock } from '../core/catch-up.ts';
-import { readClock } from '../core/clock.ts';
-import { createConnections, forgetConnections } from '../core/connections.ts';
+import { createSecurityCodeCache } from '../core/cards/security-code-cache.ts';
+import { createConnections, forgetConnections } from '../core/connections/connections.ts';
+import { createConnectorHealth } from '../core/connections/health.ts';
 import type { Gateway } from '../core/context.ts';
-import { checkEnvironment, openFingerprints } from '../core/installation.ts';
-import { addLogPartitions } from '../core/log-partitions.ts';
+import { synchroniseClock } from '../core/installation/catch-up.ts';
+import { isHeld } from '../core/installation/hold.ts';
+import { checkEnvironment, openFingerprints } from '../core/installation/installation.ts';
+import { addLogPartitions } from '../core/installation/log-partitions.ts';
 import { createMetrics, type Metrics } from '../core/metrics.ts';
 import { receiveForwardedResult } from '../core/payments/challenge.ts';
-import { createConnectorHealth } from '../core/payments/health.ts';
-import { openAuthorities, withAuthorities } from '../core/pretend-wallet.ts';
-import { createSecurityCodeCache } from '../core/security-code-cache.ts';
-import { walletRootsExpireAt } from '../core/wallet-roots.ts';
-import { createClock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import { createSeal } from '../lib/seal.ts';
-import { StartupError } from '../lib/startup-error.ts';
-import { createWaitGauge } from '../lib/wait-gauge.ts';
+import { listProjections } from '../core/projections/projections.ts';
+import { createRuleBook } from '../core/risk/book.ts';
+import { readClock } from '../core/sandbox/clock.ts';
+import { openAuthorities, withAuthorities } from '../core/wallets/pretend-wallet.ts';
+import { walletRootsExpireAt } from '../core/wallets/roots.ts';
+import { createSeal } from '../lib/crypto/seal.ts';
+import { type Mark, readMarks } from '../lib/files/marks.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
+import { createWaitGauge } from '../lib/flow/wait-gauge.ts';
+import { createWindowLimit } from '../lib/flow/window-limit.ts';
+import type { Log } from '../lib/text/log.ts';
+import { createClock } from '../lib/time/clock.ts';
 import { readWalletRoots, type WalletRoots } from '../lib/wallets/roots.ts';
-import { createWindowLimit } from '../lib/window-limit.ts';
+import { customerMail } from '../pages/customers/page.ts';
+import { invoiceMail } from '../pages/invoices/mail.ts';
+import { noticeMail } from '../pages/panel/operators/notices.ts';
+import { settlementMail } from '../pages/panel/settlements/mails.ts';
 import { receiptMail } from '../pages/pay/receipt-mail.ts';
 import { callbackReach } from '../rules/callback-address.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { RETENTION_DEFAULTS, type Retention } from '../rules/retention.ts';
-import { createAccountStore, type Environment } from '../store/accounts.ts';
-import { createAgedDataStore } from '../store/aged-data.ts';
-import { createApiCallStore } from '../store/api-calls.ts';
-import { createApiTokenStore } from '../store/api-tokens.ts';
-import { createAuditStore } from '../store/audit.ts';
-import { createCallbackInboxStore } from '../store/callback-inbox.ts';
-import { createCallbackStore } from '../store/callbacks.ts';
-import { createCardAttemptStore } from '../store/card-attempts.ts';
-import { createCardStore } from '../store/cards.ts';
-import { type ChangeListener, listenToChanges } from '../store/changes.ts';
-import { createChargebackStore } from '../store/chargebacks.ts';
-import { CONNECTIONS_CHANGED, createConnectionStore } from '../store/connections.ts';
-import { createCreditStore } from '../store/credits.ts';
-import { type Connection, checkDatabase, type Database, openDatabase } from '../store/database.ts';
-import { createErasureStore } from '../store/erasure.ts';
-import { createFigureStore } from '../store/figures.ts';
-import { createInstallationStore } from '../store/installation.ts';
-import { createNotificationStore } from '../store/notifications.ts';
-import { createOperationStore } from '../store/operations.ts';
-import { createOperatorCredentialStore } from '../store/operator-credentials.ts';
-import { createOperatorStore } from '../store/operators.ts';
-import { createOwnCredentialStore } from '../store/own-credentials.ts';
-import { createPartitionStore, type PartitionStore } from '../store/partitions.ts';
-import type { PaymentStoreOptions } from '../store/payment-batch.ts';
-import { createPaymentStore } from '../store/payments.ts';
-import { createReceiptStore } from '../store/receipts.ts';
-import { createReconciliationRowStore } from '../store/reconciliation-rows.ts';
-import { createReconciliationStore } from '../store/reconciliations.ts';
-import { createRollupStore } from '../store/rollups.ts';
-import { createSavedFilterStore } from '../store/saved-filters.ts';
-import { createScheduleStore } from '../store/schedules.ts';
-import { createWalletTokenStore } from '../store/wallet-tokens.ts';
-import { createWriteProbe } from '../store/write-probe.ts';
+import { createAccountStore, type Environment } from '../store/accounts/accounts.ts';
+import { createLogoStore } from '../store/accounts/logos.ts';
+import { createApiCallStore } from '../store/api-calls/api-calls.ts';
+import { createAuditStore } from '../store/audit/audit.ts';
+import { createCallbackStore } from '../store/callbacks/callbacks.ts';
+import { createCardAttemptStore } from '../store/cards/card-attempts.ts';
+import { createCardStore } from '../store/cards/cards.ts';
+import { createChargebackStore } from '../store/chargebacks/chargebacks.ts';
+import { CONNECTIONS_CHANGED, createConnectionStore } from '../store/connections/connections.ts';
+import { createCustomerStore } from '../store/customers/customers.ts';
+import { type ChangeListener, listenToChanges } from '../store/database/changes.ts';
+import { type Connection, checkDatabase, type Database, openDatabase } from '../store/database/database.ts';
+import { createWriteProbe } from '../store/database/write-probe.ts';
+import { createAgedDataStore } from '../store/erasure/aged-data.ts';
+import { createErasureStore } from '../store/erasure/erasure.ts';
+import { createInstallationStore } from '../store/installation/installation.ts';
+import { createPartitionStore, type PartitionStore } from '../store/installation/partitions.ts';
+import { createRestoreStore } from '../store/installation/restores.ts';
+import { createInvoiceStore, lockInvoice } from '../store/invoices/invoices.ts';
+import { createAdjustmentStore } from '../store/ledger/adjustments.ts';
+import { createLedgerStore } from '../store/ledger/ledger.ts';
+import { createBegunOrderStore } from '../store/links/begun-orders.ts';
+import { createLinkStore, lockLink } from '../store/links/links.ts';
+import { createApiTokenStore } from '../store/operators/api-tokens.ts';
+import { createOperatorCredentialStore } from '../store/operators/credentials.ts';
+import { createNoticeStore } from '../store/operators/notices.ts';
+import { createOperatorStore } from '../store/operators/operators.ts';
+import { createOwnCredentialStore } from '../store/operators/own-credentials.ts';
+import { createSavedFilterStore } from '../store/operators/saved-filters.ts';
+import type { PaymentStoreOptions } from '../store/payments/batch.ts';
+import { createCreditStore } from '../store/payments/credits.ts';
+import { createNotificationStore } from '../store/payments/notifications.ts';
+import { createOperationStore } from '../store/payments/operations.ts';
+import { createPaymentStore } from '../store/payments/payments.ts';
+import { createPriceStore } from '../store/prices/prices.ts';
+import { createProjectionStore } from '../store/projections/projections.ts';
+import { createReceiptStore } from '../store/receipts/receipts.ts';
+import { createReconciliationStore } from '../store/reconciliations/reconciliations.ts';
+import { createReconciliationRowStore } from '../store/reconciliations/rows.ts';
+import { createThreeWayStore } from '../store/reconciliations/three-way.ts';
+import { createFigureStore } from '../store/reports/figures.ts';
+import { createBackTestStore } from '../store/risk/back-tests.ts';
+import { createRiskDataStore } from '../store/risk/data.ts';
+import { createRiskDecisionStore } from '../store/risk/decisions.ts';
+import { createFraudRateStore } from '../store/risk/fraud-rates.ts';
+import { createRiskListStore } from '../store/risk/lists.ts';
+import { createReviewStore } from '../store/risk/reviews.ts';
+import { createRiskRuleStore, RULES_CHANGED } from '../store/risk/rules.ts';
+import { createVolumeStore } from '../store/risk/volumes.ts';
+import { createCallbackInboxStore } from '../store/sandbox/callback-inbox.ts';
+import { createScheduleStore } from '../store/schedules/schedules.ts';
+import { createBankAccountStore } from '../store/settlements/bank-accounts.ts';
+import { createFeeInvoiceStore } from '../store/settlements/fee-invoices.ts';
+import { createHolidayStore } from '../store/settlements/holidays.ts';
+import { createSettlementMessageStore } from '../store/settlements/messages.ts';
+import { createPayoutStore } from '../store/settlements/payouts.ts';
+import { createReserveStore } from '../store/settlements/reserve.ts';
+import { createSettlementStore } from '../store/settlements/settlements.ts';
+import { createStatementStore } from '../store/settlements/statements.ts';
+import { createTermsStore } from '../store/settlements/terms.ts';
+import { createWalletTokenStore } from '../store/wallets/wallet-tokens.ts';
 
 export interface GatewayOptions {
   connection: Connection;
@@ -79,6 +115,8 @@ export interface GatewayOptions {
   retention?: Partial<Retention> | undefined;
   /** Where logs are archived before they are dropped; not at all if absent. */
   archiveFolder?: string | undefined;
+  /** A folder with marks for the payment page; none if absent. */
+  marksFolder?: string | undefined;
   /** A folder with further roots of wallets, and the recipient of the tokens of wallet-b, if not the default. */
   walletRoots?: string | undefined;
   walletBRecipient?: string | undefined;
@@ -97,6 +135,14 @@ function trustedRoots(folder: string | undefined): WalletRoots {
     return readWalletRoots(folder || undefined);
   } catch (error) {
     throw new StartupError(`TURNPIKE_WALLET_ROOTS cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function placedMarks(folder: string | undefined): ReadonlyMap<string, Mark> {
+  try {
+    return folder ? readMarks(folder) : new Map();
+  } catch (error) {
+    throw new StartupError(`TURNPIKE_MARKS_DIR cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -119,6 +165,8 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
   const probe = createWriteProbe(database);
   const clock = createClock();
   const waits = createWaitGauge();
+  const riskRules = createRiskRuleStore(database);
+  const ruleBook = createRuleBook(riskRules);
   const tools: Omit<Gateway, 'callRecorder' | 'deliverer' | 'health' | 'fingerprints' | 'connections'> = {
     environment,
     clock,
@@ -139,13 +187,21 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     callbackReach: reachOf(options),
     receiver,
     mailer: options.mail && createMailer(options.mail),
+    writeInvoice: (invoice, account, reminder) => invoiceMail(gateway, invoice, account, reminder),
+    writeCustomerLink: (account, url, language) => customerMail(gateway, account, url, language),
+    customers: createCustomerStore(database),
+    writeSettlementMail: (message, facts, account) => settlementMail(gateway, message, facts, account),
+    writeNotice: (operator, facts) => noticeMail(gateway, operator, facts),
     writeReceipt: (payment, account, paidAt) => receiptMail(gateway, payment, account, paidAt),
     receipts: createReceiptStore(database),
+    logos: createLogoStore(database),
     erasure: createErasureStore(database),
     agedData: createAgedDataStore(database),
     retention: { ...RETENTION_DEFAULTS, ...options.retention },
     archiveFolder: options.archiveFolder || undefined,
+    marks: placedMarks(options.marksFolder),
     partitions: parts.partitions,
+    isLinkTooFast: createWindowLimit(LIMITS.linksMost, LIMITS.linkWindowMs),
     isTestCallbackTooFast: createWindowLimit(LIMITS.testCallbacksMost, LIMITS.testCallbackWindowMs),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;
@@ -157,9 +213,14 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
       now: clock.real,
       onWrite: probe.report,
       gauge: waits,
+      onRiskVersion: ruleBook.saw,
     }),
     operations: createOperationStore(database),
     schedules: createScheduleStore(database),
+    links: createLinkStore(database),
+    begunOrders: createBegunOrderStore(database, [lockLink, lockInvoice]),
+    invoices: createInvoiceStore(database),
+    restores: createRestoreStore(database),
     cards: createCardStore(database),
     credits: createCreditStore(database),
     callbacks: createCallbackStore(database),
@@ -168,18 +229,41 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     notifications: createNotificationStore(database),
     chargebacks: createChargebackStore(database),
     walletTokens: createWalletTokenStore(database),
-    rollups: createRollupStore(database),
+    riskRules,
+    ruleBook,
+    riskLists: createRiskListStore(database),
+    riskDecisions: createRiskDecisionStore(database),
+    reviews: createReviewStore(database),
+    backTests: createBackTestStore(database),
+    riskData: createRiskDataStore(database),
+    fraudRates: createFraudRateStore(database),
+    riskVolumes: createVolumeStore(database),
+    projections: createProjectionStore(database),
     figures: createFigureStore(database),
+    ledger: createLedgerStore(database),
+    adjustments: createAdjustmentStore(database),
+    terms: createTermsStore(database),
+    holidays: createHolidayStore(database),
+    reserve: createReserveStore(database),
+    settlements: createSettlementStore(database),
+    statements: createStatementStore(database),
+    threeWay: createThreeWayStore(database),
+    feeInvoices: createFeeInvoiceStore(database),
+    settlementMessages: createSettlementMessageStore(database),
+    bankAccounts: createBankAccountStore(database),
+    payouts: createPayoutStore(database),
     reconciliations: createReconciliationStore(database),
     reconciliationRows: createReconciliationRowStore(database),
     accounts: createAccountStore(database),
     apiCalls: createApiCallStore(database),
     connectionStore: createConnectionStore(database),
+    prices: createPriceStore(database),
     apiTokens: createApiTokenStore(database),
     audit: createAuditStore(database),
     operators: createOperatorStore(database),
     operatorCredentials: createOperatorCredentialStore(database),
     ownCredentials: createOwnCredentialStore(database),
+    notices: createNoticeStore(database),
     savedFilters: createSavedFilterStore(database),
     installation: createInstallationStore(database, probe),
     accountCache: createAccountCache(isListening),
@@ -217,6 +301,9 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   );
   metrics.observeWalletRoots(() => walletRootsExpireAt(gateway));
   metrics.observeBreakers(gateway.health.all);
+  metrics.observeHold(() => isHeld(gateway));
+  metrics.observeReviews(() => gateway.reviews.countWaiting(LIMITS.countedMost));
+  metrics.observeProjections(() => listProjections(gateway));
   /** Challenge results from other processes that are being processed. */
   const challengeResults = new Set<Promise<void>>();
   const processChallengeResult = ([, holder, sealed]: readonly string[]): void => {
@@ -261,11 +348,13 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
         if (change === 'clock') refresh();
         else if (change === 'faults') gateway.armFaults();
         else if (change === 'callbacks') gateway.deliverer.onAnnouncement();
+        else if (change === RULES_CHANGED) gateway.ruleBook.forget();
         else if (change === CONNECTIONS_CHANGED) forgetConnections(gateway);
         else if (change.startsWith('3ds ')) processChallengeResult(change.split(' '));
         else forgetAccounts(gateway, change.split(' ')[1]);
       },
       onGap() {
+        gateway.ruleBook.forget();
         forgetConnections(gateway);
         refresh();
       },

@@ -16,6 +16,7 @@ export function closeAfterReading(socket: Socket): void {
     socket.setTimeout(LIMITS.lingerMs, () => socket.destroy());
     socket.once('close', () => clearTimeout(most));
   });
+  socket.resume();
 }
 
 /** Node.js closes a connection after its last response with `destroySoon`, which does not wait for the client. */

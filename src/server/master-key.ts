@@ -1,8 +1,8 @@
 /** The master key file of a sandbox: created once, and replaced atomically. */
 import { chmod, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newMasterKey } from '../lib/seal.ts';
-import { StartupError } from '../lib/startup-error.ts';
+import { newMasterKey } from '../lib/crypto/seal.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
 
 const fileOf = (dataDir: string): string => join(dataDir, 'master.key');
 

@@ -2,14 +2,15 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
+import { getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ProviderAccess } from '../connectors/index.ts';
-import { simulatedAmong } from '../core/connections.ts';
+import { simulatedAmong } from '../core/connections/connections.ts';
 import type { Gateway } from '../core/context.ts';
-import type { Log } from '../lib/log.ts';
-import { createSeal } from '../lib/seal.ts';
-import { StartupError } from '../lib/startup-error.ts';
+import { createSeal } from '../lib/crypto/seal.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
+import type { Log } from '../lib/text/log.ts';
 import type { Config } from './config.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../simulator/main.ts', import.meta.url));
@@ -89,6 +90,7 @@ async function startSimulatorProcess(config: Config, masterKey: string, log: Log
         SIMULATOR_FILE: file,
         SIMULATOR_KEY: key,
         SIMULATOR_NOTIFICATION_SECRET: notificationSecret,
+        NODE_COMPILE_CACHE: getCompileCacheDir(),
       },
     });
     const url = Promise.race([

@@ -1,15 +1,17 @@
 /** Runs the gateway until a stop signal: HTTP server, work loop and, if configured, several worker processes. */
 import { createServer } from 'node:net';
+import type { ProviderAccess } from '../connectors/index.ts';
+import { startDemo } from '../core/accounts/demo.ts';
 import type { Gateway } from '../core/context.ts';
-import { startDemo } from '../core/demo.ts';
-import { adminToken } from '../core/installation.ts';
+import { isHeld } from '../core/installation/hold.ts';
+import { adminToken } from '../core/installation/installation.ts';
 import { inviteFirstOwner } from '../core/operators/invitations.ts';
 import { invitationLink, panelUrl } from '../core/operators/panel-address.ts';
-import { commandCaller } from '../core/principal.ts';
-import { createLog, standardOutput } from '../lib/log.ts';
-import { StartupError } from '../lib/startup-error.ts';
+import { commandCaller } from '../core/operators/principal.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
+import { createLog, standardOutput } from '../lib/text/log.ts';
 import { LIMITS } from '../rules/limits.ts';
-import type { Connection } from '../store/database.ts';
+import type { Connection } from '../store/database/database.ts';
 import { startWorkLoop } from '../work/loop.ts';
 import { writeAdminToken } from './admin-token-file.ts';
 import { createApp } from './app.ts';
@@ -19,6 +21,9 @@ import { type Config, mailAccess, retentionOf, trustedProxies } from './config.t
 import { openGateway } from './gateway.ts';
 import { refuseSimulatedRoutes } from './provider.ts';
 import { type Handover, runWorkers, serveWorkerMetrics } from './workers.ts';
+
+const HELD =
+  'restored from a backup: nothing is charged or voided automatically until an operator releases it (turnpike backup --release)';
 
 /** Runs a gateway in this process, or supervises several. */
 export async function serve(config: Config): Promise<void> {
@@ -56,17 +61,22 @@ export async function serve(config: Config): Promise<void> {
       port = workers.port;
       stopServing = workers.stop;
     } else {
-      const node = await runNode(config, gateway, token.digest, config.role);
+      const node = await runNode(config, installation, token.digest, config.role);
       port = node.port;
       stopServing = node.stop;
     }
     const url = config.publicUrl || baseAddress(config.host, port);
     const panel = config.role === 'work' ? undefined : await panelAddress(gateway, url);
     log.info({ url, environment: config.environment, role: config.role }, 'started');
+    if (await isHeld(gateway)) log.warn(HELD);
     if (config.environment === 'sandbox' && panel) {
       const demo = await startDemo(gateway, url);
-      const simulatorUrl = config.sandboxUrl || installation.provider?.url;
-      const facts = { url, simulatorUrl, dataDir: config.dataDir, tookMs: performance.now() - started };
+      const facts = {
+        url,
+        simulatorUrl: simulatorUrl(config, installation.provider),
+        dataDir: config.dataDir,
+        tookMs: performance.now() - started,
+      };
       output.flush();
       process.stdout.write(
         banner({ ...facts, demo, panel, newAdminToken: token.made, isAdminTokenSet: config.adminToken !== '' }),
@@ -112,13 +122,15 @@ export async function serveAsWorker(config: Config, handover: Handover): Promise
     mail: mailAccess(config),
     retention: retentionOf(config),
     archiveFolder: config.archiveFolder,
+    marksFolder: config.marksFolder,
     masterKey: handover.masterKey,
     provider: handover.provider,
     log,
   });
   serveWorkerMetrics(gateway.metrics);
   const role = handover.isFirst ? config.role : 'http';
-  const node = await runNode(config, gateway, Buffer.from(handover.adminTokenDigest, 'hex'), role);
+  const parts = { gateway, provider: handover.provider };
+  const node = await runNode(config, parts, Buffer.from(handover.adminTokenDigest, 'hex'), role);
   await Promise.race([stopSignal(), new Promise((resolve) => process.once('disconnect', () => resolve(undefined)))]);
   await node.stop();
   await close();
@@ -126,9 +138,13 @@ export async function serveAsWorker(config: Config, handover: Handover): Promise
   process.exit(0);
 }
 
+/** The console of the provider simulator; undefined with a provider of one's own. */
+const simulatorUrl = ({ providerUrl, sandboxUrl }: Config, provider: ProviderAccess | undefined): string | undefined =>
+  providerUrl === '' ? sandboxUrl || provider?.url : undefined;
+
 async function runNode(
   config: Config,
-  gateway: Gateway,
+  { gateway, provider }: { gateway: Gateway; provider: ProviderAccess | undefined },
   adminTokenDigest: Buffer,
   role: Config['role'],
 ): Promise<{ port: number; stop(): Promise<void> }> {
@@ -156,6 +172,7 @@ async function runNode(
   const port = typeof address === 'object' && address ? address.port : config.port;
   const local = baseAddress(config.host, port);
   gateway.publicUrl = config.publicUrl || local;
+  gateway.simulatorUrl = simulatorUrl(config, provider);
   // The provider simulator runs on this machine and sends its notifications directly, without a proxy.
   gateway.inboundUrl = config.providerUrl === '' ? local : gateway.publicUrl;
   return { port, stop };

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { AggregatorRegistry } from 'prom-client';
 import type { ProviderAccess } from '../connectors/index.ts';
 import type { Metrics } from '../core/metrics.ts';
-import type { Log } from '../lib/log.ts';
-import { StartupError } from '../lib/startup-error.ts';
+import { StartupError } from '../lib/flow/startup-error.ts';
+import type { Log } from '../lib/text/log.ts';
 import { LIMITS } from '../rules/limits.ts';
-import type { Connection } from '../store/database.ts';
+import type { Connection } from '../store/database/database.ts';
 import type { Config } from './config.ts';
 
 /** What the supervisor passes to each worker. */

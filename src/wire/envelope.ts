@@ -1,6 +1,7 @@
 /** The error response that all APIs share. */
-import { Overloaded } from '../lib/batch.ts';
-import { isOutage } from '../lib/faults.ts';
+import { Overloaded } from '../lib/flow/batch.ts';
+import { isOutage } from '../lib/flow/faults.ts';
+import { jsonMistake } from '../lib/text/json-mistake.ts';
 import { ERRORS, type ErrorName, invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 
@@ -22,6 +23,10 @@ export interface Envelope {
   error_code: number;
   error_message: string;
   errors: ErrorEntry[];
+  /** For an unknown route: what was probably meant. */
+  hint?: string;
+  /** For an unknown route: the address of the section of the docs. */
+  link?: string;
 }
 
 export const envelope = (error: ErrorName, errors: ErrorEntry[] = []): Envelope => ({
@@ -42,14 +47,16 @@ export const entryOf = (problem: Problem, param: string, link: string): ErrorEnt
   link,
 });
 
-export const invalidJson = (): Refusal => invalidField('body', 'The body is not valid JSON.');
+/** `text` is the body, if it is at hand. */
+export const invalidJson = (text?: string): Refusal =>
+  invalidField('body', 'The body is not valid JSON.', { hint: text === undefined ? undefined : jsonMistake(text) });
 
 /** Errors that Fastify raises while it reads a request. */
 const SERVER_FAULTS: Record<string, () => Refusal> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal('bodyTooLarge'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => invalidField('content-type', 'This content type is not supported.'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => invalidField('body', 'The body should be a JSON object.'),
-  FST_ERR_CTP_INVALID_JSON_BODY: invalidJson,
+  FST_ERR_CTP_INVALID_JSON_BODY: () => invalidJson(),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => invalidField('body', 'The body is not as long as its content-length says.'),
 };
 

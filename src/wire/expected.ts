@@ -1,5 +1,5 @@
 /** The sentences of a refusal that say what a field accepts, from the tables. */
-import { cardNumberIn } from '../lib/card.ts';
+import { hasCardNumber } from '../lib/cards/search.ts';
 import { EXAMPLES } from '../rules/brand-examples.ts';
 import { expectation } from '../rules/expectation.ts';
 import type { Field, FieldContext } from '../rules/fields.ts';
@@ -20,6 +20,6 @@ export function expectedOf(field: Field, context: FieldContext, brand = ''): str
   if (field.isSetting) return 'A value in the settings of the account: ask your operator to set it.';
   const { expects, example } = field.expectsIn?.(context) ?? { expects: expectsOf(field), example: field.example };
   const shown = EXAMPLES[brand]?.fields?.[field.name] ?? example ?? '';
-  const isShown = shown !== '' && shown.length <= EXAMPLE_LENGTH_MOST && cardNumberIn(shown) === undefined;
+  const isShown = shown !== '' && shown.length <= EXAMPLE_LENGTH_MOST && !hasCardNumber(shown);
   return !isShown && expects === 'text' ? undefined : expectation(expects, isShown ? shown : '');
 }

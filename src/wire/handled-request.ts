@@ -1,6 +1,6 @@
 /** What every request leaves behind: one log line, metrics, an entry among the API calls; and the response to an error. */
 import type { Gateway } from '../core/context.ts';
-import { endOfTickList } from '../lib/tick.ts';
+import { endOfTickList } from '../lib/flow/tick.ts';
 import { ERRORS } from '../rules/errors.ts';
 import { type Envelope, refusalOf } from './envelope.ts';
 import { answerOf, helpLink, type RefusedRequest } from './help.ts';
@@ -75,7 +75,8 @@ export interface ErrorResponse {
 export function errorResponse(gateway: Gateway, request: HandledRequest, error: unknown): ErrorResponse {
   const { log } = gateway;
   const refusal = refusalOf(error);
-  const { http: status, code } = ERRORS[refusal.error];
+  const { http, code } = ERRORS[refusal.error];
+  const status = refusal.error === 'unknownRoute' && request.allow ? 405 : http;
   if (status === 500) log.error({ err: error, request_id: request.id }, 'request failed');
   else if (status === 503) log.warn({ err: error, request_id: request.id }, 'request refused: unavailable');
   request.outcome = `error ${code}`;

@@ -17,13 +17,17 @@ import type { Field } from '../rules/fields.ts';
 import { type Envelope, entryOf, envelope } from './envelope.ts';
 import { fieldNamed } from './expected.ts';
 import { openApi } from './openapi.ts';
+import { unknownRouteHint } from './unknown-route.ts';
 
 /** What the help depends on. */
 export interface RefusedRequest {
   /** Set on the routes of merchants. */
   call: MerchantCall | undefined;
   method?: string;
+  url?: string;
   routeOptions?: { url?: string | undefined };
+  /** The methods of the address, for a request with another one. */
+  allow?: readonly string[] | undefined;
 }
 
 /** A longer response would make the gateway an amplifier for attacks. */
@@ -36,7 +40,10 @@ export function answerOf(gateway: Gateway, refusal: Refusal, request: RefusedReq
     const param = call ? nameAsSent(call, problem.field) : problem.field;
     return entryOf(problem, param, gateway.publicUrl + sectionOf(refusal, problem, request));
   });
-  return envelope(refusal.error, entries);
+  const answer = envelope(refusal.error, entries);
+  if (refusal.error !== 'unknownRoute') return answer;
+  const docs = call?.body ? docsOfError(refusal.error) : DOCS.reference;
+  return { ...answer, hint: unknownRouteHint(request), link: gateway.publicUrl + docs };
 }
 
 /** The section about an error itself, for the header `link`. */

@@ -1,8 +1,8 @@
 /** Answers the usual requests of merchants before the framework, which has its own cost. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Gateway, MerchantCall } from '../core/context.ts';
-import { endOfTickList } from '../lib/tick.ts';
-import type { WholeRequest } from '../lib/whole-request.ts';
+import { endOfTickList } from '../lib/flow/tick.ts';
+import type { WholeRequest } from '../lib/http/whole-request.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { errorResponse, type HandledRequest, type requestRecorder } from './handled-request.ts';
 import type { RequestLimits } from './request-limits.ts';
@@ -89,7 +89,7 @@ const replyOf = (response: ServerResponse): Reply => ({
   send: (status, headers, body, encoding) => void response.writeHead(status, headers as string[]).end(body, encoding),
 });
 
-/** The steps of all requests of one tick run together, as in `lib/tick.ts`. */
+/** The steps of all requests of one tick run together, as in `lib/flow/tick.ts`. */
 export function directListener(
   gateway: Gateway,
   { routes, limits, addressOf, nextId, record }: ListenerOptions,
@@ -133,7 +133,8 @@ export function directListener(
         readInPieces(exchange, message, perform, refuse);
         continue;
       }
-      if (message) exchange.bytes = message.read() ?? NO_BYTES;
+      // Without a length, `read` returns the first piece.
+      if (message) exchange.bytes = message.read(message.readableLength) ?? NO_BYTES;
       perform(exchange);
     }
   });

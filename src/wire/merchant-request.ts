@@ -16,6 +16,8 @@ export interface AccountFields {
 
 export interface MerchantRequest {
   operation: ApiOperation | undefined;
+  /** The operation in place of `operation`, if it depends on the account. */
+  operationFor?: ((account: Account) => ApiOperation | undefined) | undefined;
   /** The name of the operation: an action of `/post`, or a path of Checkout. */
   action: string;
   body: RequestBody;

@@ -1,6 +1,7 @@
 /** The OpenAPI document of the gateway, generated from the same tables that its checks use. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../core/context.ts';
+import { VERSION } from '../lib/files/version.ts';
 import { CONNECTORS } from '../rules/connectors.ts';
 import { ACCESS_PATHS, ACCESS_SCHEMAS } from './openapi/access.ts';
 import { ACCOUNT_PATHS, ACCOUNT_SCHEMAS } from './openapi/accounts.ts';
@@ -10,11 +11,18 @@ import { CHECKOUT_PATHS, CHECKOUT_SCHEMAS } from './openapi/checkout.ts';
 import { CONNECTION_PATHS, CONNECTION_SCHEMAS } from './openapi/connections.ts';
 import { ERASURE_PATHS } from './openapi/erasure.ts';
 import { EXPLAIN_PATHS, EXPLAIN_SCHEMAS } from './openapi/explain.ts';
+import { FEE_INVOICE_PATHS, FEE_INVOICE_SCHEMAS } from './openapi/fee-invoices.ts';
+import { INVOICE_PATHS, INVOICE_SCHEMAS } from './openapi/invoices.ts';
+import { LEDGER_PATHS, LEDGER_SCHEMAS } from './openapi/ledger.ts';
+import { LINK_PATHS, LINK_SCHEMAS } from './openapi/links.ts';
 import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
+import { PRICE_PATHS, PRICE_SCHEMAS } from './openapi/prices.ts';
 import { RECONCILIATION_PATHS, RECONCILIATION_SCHEMAS } from './openapi/reconciliations.ts';
 import { REPORT_PATHS, REPORT_SCHEMAS } from './openapi/reports.ts';
 import { REQUEST_PATHS, REQUEST_SCHEMAS } from './openapi/requests.ts';
+import { RESTORE_PATHS, RESTORE_SCHEMAS } from './openapi/restores.ts';
+import { RISK_PATHS, RISK_SCHEMAS } from './openapi/risk.ts';
 import { SANDBOX_PATHS, SANDBOX_SCHEMAS } from './openapi/sandbox.ts';
 import { SCHEDULE_PATHS } from './openapi/schedules.ts';
 import {
@@ -32,17 +40,26 @@ import {
   text,
   uuid,
 } from './openapi/schema.ts';
-
-export const VERSION = '0.1.0';
-
-const ERROR = object({
-  result: { const: 'ERROR' },
-  error_code: integer,
-  error_message: text,
-  errors: described(listOf(ref('ErrorEntry')), 'The invalid fields; may be empty.'),
-});
+import { SETTLEMENT_MESSAGE_PATHS, SETTLEMENT_MESSAGE_SCHEMAS } from './openapi/settlement-messages.ts';
+import { SETTLEMENT_PATHS, SETTLEMENT_SCHEMAS } from './openapi/settlements.ts';
+import { STATEMENT_PATHS, STATEMENT_SCHEMAS } from './openapi/statements.ts';
+import { TELEPHONE_ORDER_PATHS } from './openapi/telephone-orders.ts';
+import { THREE_WAY_PATHS, THREE_WAY_SCHEMAS } from './openapi/three-way.ts';
 
 const address: Json = { type: 'string', format: 'uri' };
+
+const ERROR = object(
+  {
+    result: { const: 'ERROR' },
+    error_code: integer,
+    error_message: text,
+    errors: described(listOf(ref('ErrorEntry')), 'The invalid fields; may be empty.'),
+  },
+  {
+    hint: described(text, 'For an unknown address, method or action: what was probably meant.'),
+    link: described(address, 'The section of the docs, with `hint`.'),
+  },
+);
 
 const ERROR_ENTRY = object(
   {
@@ -161,6 +178,7 @@ const threeDsResult: Json = {
 
 const page = { content: { 'text/html': { schema: text } } };
 const linkParameter = [inPath('link', text, 'The secret token of the address.')];
+const codeParameter = [inPath('code', text, 'The end of the address of the link.')];
 
 /** An operation that returns a page for the payer’s browser. */
 const pageOperation = (operationId: string, summary: string, more: Json = {}): Json => ({
@@ -175,6 +193,9 @@ const pageOperation = (operationId: string, summary: string, more: Json = {}): J
     ...more,
   },
 });
+
+const midParameter = [inPath('mid', text, 'The account.')];
+const usedLink = { '410': { description: 'The link was used, or has expired.', ...page } };
 
 const formRefusals = {
   '403': { description: 'The form was submitted by another site; nothing was paid.', ...page },
@@ -211,11 +232,17 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       { name: 'providers', description: 'Notifications from providers.' },
       { name: 'accounts', description: 'Merchant accounts, for operators.' },
       { name: 'connections', description: 'Connections to providers and routes, for operators.' },
+      { name: 'prices', description: 'Price plans, what merchants pay and connections cost, for operators.' },
       { name: 'access', description: 'API tokens and the audit log, for owners.' },
       { name: 'payments', description: 'Payments, for operators.' },
+      { name: 'risk', description: 'Risk rules, lists, back-tests and reviews, for operators.' },
       { name: 'callbacks', description: 'Callbacks to merchants, for operators.' },
       { name: 'requests', description: 'Recent API calls of merchants, for operators.' },
       { name: 'reports', description: 'Figures for operators.' },
+      { name: 'settlements', description: 'Paying merchants: terms, settlements, payouts, payments of providers.' },
+      { name: 'ledger', description: 'Whose money it is: balances and entries in double entry.' },
+      { name: 'installation', description: 'Version, database and background work, for operators.' },
+      { name: 'restore', description: 'A restored installation, for operators.' },
       {
         name: 'sandbox',
         description: 'The clock, the provider simulator and the callback inbox; only in the sandbox.',
@@ -261,6 +288,49 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         parameters: linkParameter,
         post: pageOperation('renewCode', 'Shows the QR code of the payment again after it has expired.'),
       },
+      '/l/{code}': {
+        parameters: codeParameter,
+        get: pageOperation('showLink', 'Shows the page of a payment link; it writes nothing.'),
+        post: pageOperation('beginPayment', 'Begins a payment of a link, and leads to the payment page.', formRefusals),
+      },
+      '/l/{code}/qr.svg': {
+        parameters: codeParameter,
+        get: pageOperation('showLinkCodeAsSvg', 'Returns the QR code of the address of a link as SVG.'),
+      },
+      '/l/{code}/qr.png': {
+        parameters: codeParameter,
+        get: pageOperation('showLinkCodeAsPng', 'Returns the QR code of the address of a link as PNG.'),
+      },
+      '/i/{code}': {
+        parameters: codeParameter,
+        get: pageOperation('showInvoice', 'Shows an invoice with the button to pay it; it writes nothing.'),
+        post: pageOperation('payInvoice', 'Begins the payment of an invoice.', formRefusals),
+      },
+      '/customer/{mid}': {
+        parameters: midParameter,
+        get: pageOperation('showCustomerRequest', 'Asks a payer for the e-mail address that gets a one-time link.'),
+        post: pageOperation(
+          'requestCustomerLink',
+          'Requests the link; known and unknown addresses are answered alike.',
+          {
+            ...formRefusals,
+            '422': { description: 'The address is not an e-mail address.', ...page },
+          },
+        ),
+      },
+      '/customer/{mid}/link/{secret}': {
+        parameters: [...midParameter, inPath('secret', text, 'The secret of the link.')],
+        get: pageOperation('showCustomerLink', 'Shows the button of a one-time link; it uses nothing up.', usedLink),
+        post: pageOperation('redeemCustomerLink', 'Uses the link up, and opens a session of 30 minutes.', {
+          ...usedLink,
+          ...formRefusals,
+        }),
+      },
+      '/customer/{mid}/saved': {
+        parameters: midParameter,
+        get: pageOperation('showSaved', 'Shows a payer the cards that the account has saved, and the subscriptions.'),
+        post: pageOperation('removeSaved', 'Removes a card, or ends a subscription.', formRefusals),
+      },
       '/return/{link}': {
         parameters: linkParameter,
         get: pageOperation(
@@ -279,16 +349,28 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       '/inbound/{connector}/{connection_id}': inboundOfConnection,
       ...ACCOUNT_PATHS,
       ...CONNECTION_PATHS,
+      ...PRICE_PATHS,
       ...PAYMENT_PATHS,
       ...ERASURE_PATHS,
       ...SCHEDULE_PATHS,
+      ...LINK_PATHS,
+      ...INVOICE_PATHS,
+      ...TELEPHONE_ORDER_PATHS,
       ...SANDBOX_PATHS,
       ...EXPLAIN_PATHS,
       ...REQUEST_PATHS,
       ...CALLBACK_PATHS,
       ...CHARGEBACK_PATHS,
+      ...RISK_PATHS,
       ...REPORT_PATHS,
+      ...LEDGER_PATHS,
+      ...SETTLEMENT_PATHS,
+      ...STATEMENT_PATHS,
+      ...THREE_WAY_PATHS,
+      ...FEE_INVOICE_PATHS,
+      ...SETTLEMENT_MESSAGE_PATHS,
       ...RECONCILIATION_PATHS,
+      ...RESTORE_PATHS,
       '/health/live': health('isLive', 'Liveness: the process is running.', status('live')),
       '/health/ready': health(
         'isReady',
@@ -306,16 +388,27 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...POST_SCHEMAS,
         ...CHECKOUT_SCHEMAS,
         ...ACCESS_SCHEMAS,
+        ...LINK_SCHEMAS,
+        ...INVOICE_SCHEMAS,
         ...ACCOUNT_SCHEMAS,
         ...CONNECTION_SCHEMAS,
+        ...PRICE_SCHEMAS,
         ...PAYMENT_SCHEMAS,
         ...SANDBOX_SCHEMAS,
         ...EXPLAIN_SCHEMAS,
         ...REQUEST_SCHEMAS,
         ...CALLBACK_SCHEMAS,
         ...CHARGEBACK_SCHEMAS,
+        ...RISK_SCHEMAS,
         ...REPORT_SCHEMAS,
+        ...LEDGER_SCHEMAS,
+        ...SETTLEMENT_SCHEMAS,
+        ...STATEMENT_SCHEMAS,
+        ...THREE_WAY_SCHEMAS,
+        ...FEE_INVOICE_SCHEMAS,
+        ...SETTLEMENT_MESSAGE_SCHEMAS,
         ...RECONCILIATION_SCHEMAS,
+        ...RESTORE_SCHEMAS,
       },
       securitySchemes: { adminToken: { type: 'http', scheme: 'bearer' } },
     },

@@ -1,14 +1,15 @@
 /** The checks of every merchant request, in a fixed order; the first check that fails determines the error. */
-import { environmentOfKey, findAccountByKey } from '../core/accounts.ts';
+import { environmentOfKey, findAccountByKey } from '../core/accounts/accounts.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import type { RequestBody } from '../core/requests/body.ts';
-import { cardNumberIn } from '../lib/card.ts';
-import { printableName } from '../lib/form.ts';
-import { isWireHash } from '../lib/hash.ts';
-import { continueWith, type MaybePromise } from '../lib/maybe-promise.ts';
+import { partsWith, reversedReadings } from '../core/requests/reversed-texts.ts';
+import { hasCardNumber, plainDigits } from '../lib/cards/search.ts';
+import { isReversedHash, isWireHash } from '../lib/crypto/hash.ts';
+import { continueWith, type MaybePromise } from '../lib/flow/maybe-promise.ts';
+import { printableName } from '../lib/text/form.ts';
 import { DOCS } from '../rules/docs.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
-import { cardNumberAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
+import { cardNumbersAt, checkFields, type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import { LIMITS } from '../rules/limits.ts';
 import { type ApiOperation, signedValues } from '../rules/operations.ts';
 import { settingsReader } from '../rules/settings.ts';
@@ -25,19 +26,20 @@ export const fieldContext = ({ callbackReach }: Gateway, { settings }: Account, 
 
 /** Runs all checks and returns the account of the request, or throws a refusal. */
 export function admit(gateway: Gateway, request: MerchantRequest): MaybePromise<Account> {
-  const operation = requireOperation(request);
-  if (operation.opensPayment) requireCapacity(gateway);
+  const given = requireOperation(request);
+  if (given.opensPayment) requireCapacity(gateway);
   requireReadableBody(request);
   return continueWith(findRequestAccount(gateway, request), (found) => {
-    if (!found) return unknownKey(gateway, operation, request).then(refuse);
+    if (!found) return unknownKey(gateway, given, request).then(refuse);
+    const operation = request.operationFor?.(found) ?? given;
     const account = requireActive(found, operation, request);
     countRequest(account, request);
     requireAllowedAddress(account, request);
     requireValidFields(gateway, account, operation, request);
-    if (!hasValidHash(account, operation, request)) {
-      return wrongHash(gateway, account, operation, request).then(refuse);
-    }
-    return account;
+    if (hasSpecifiedHash(account, operation, request)) return account;
+    return hasReversedHash(gateway, account, request).then((isValid) =>
+      isValid ? account : wrongHash(gateway, account, operation, request).then(refuse),
+    );
   });
 }
 
@@ -100,12 +102,13 @@ function requireValidFields(
   const problems: Problem[] = [];
   checkPasswords(account, body, problems);
   checkCardNumbers(body, problems);
-  checkScalars(operation.fields, body, problems);
+  const allowsNumbers = account.settings['dialect.number_amounts'];
+  checkScalars(operation.fields, body, problems, allowsNumbers);
   checkFields(operation.fields, context, problems);
   const extra = request.accountFields?.(account);
   if (extra) {
     problems.push(...extra.problems);
-    checkScalars(extra.fields, body, problems);
+    checkScalars(extra.fields, body, problems, allowsNumbers);
     checkFields(extra.fields, context, problems);
   }
   if (problems.length === 0) return;
@@ -123,7 +126,8 @@ function checkPasswords(account: Account, body: RequestBody, problems: Problem[]
   for (const password of account.passwords()) {
     const containsPassword = (text: string): boolean =>
       text.length >= password.length && text.toLowerCase().includes(password);
-    for (const [name, value] of body.texts()) {
+    const texts = body.value('card_number') === '' ? body.texts() : withCard(body);
+    for (const [name, value] of texts) {
       const isInName = containsPassword(name);
       if (!isInName && !containsPassword(value)) continue;
       problems.push({
@@ -135,14 +139,21 @@ function checkPasswords(account: Account, body: RequestBody, problems: Problem[]
   }
 }
 
+/** The card is no longer among the texts. */
+function* withCard(body: RequestBody): Generator<[name: string, value: string]> {
+  yield* body.texts();
+  for (const name of ['card_number', 'card_cvv2']) yield [name, body.value(name)];
+}
+
 /** Refuses card numbers, which would be stored in plain text. Digits of the order number are allowed everywhere. */
 function checkCardNumbers(body: RequestBody, problems: Problem[]): void {
+  const isOfOrder = (number: string): boolean =>
+    ['order_id', 'order.number'].some((id) => plainDigits(body.value(id)).replace(/\D/g, '').includes(number));
   for (const [name, value] of body.texts()) {
-    const number = cardNumberAt(name, value);
-    if (number === undefined) continue;
-    if ([body.value('order_id'), body.value('order.number')].some((orderId) => orderId.includes(number))) continue;
+    const numbers = cardNumbersAt(name, value);
+    if (numbers.length === 0 || numbers.every(isOfOrder)) continue;
     problems.push({
-      field: cardNumberIn(name) === undefined ? printableName(name) : 'body',
+      field: hasCardNumber(name) ? 'body' : printableName(name),
       sentence: 'This value looks like a card number, which should never be sent here.',
       docs: DOCS.mustNotBeSent,
     });
@@ -150,17 +161,35 @@ function checkCardNumbers(body: RequestBody, problems: Problem[]): void {
 }
 
 /** Refuses a list or an object, and a number or a boolean, in place of a text. */
-function checkScalars(fields: readonly Field[], body: RequestBody, problems: Problem[]): void {
+function checkScalars(fields: readonly Field[], body: RequestBody, problems: Problem[], allowsNumbers: boolean): void {
   if (body.isFlat()) return;
-  for (const { name, alias, items, isLoose } of fields) {
+  for (const { name, alias, items, isLoose, isAmount } of fields) {
     if (items) continue;
     if (body.isNested(name)) problems.push({ field: name, sentence: SENTENCES.notSingle });
-    else if (!isLoose && !body.isText(name) && body.value(name) !== '') {
+    else if (!isLoose && !(allowsNumbers && isAmount) && !body.isText(name) && body.value(name) !== '') {
       problems.push({ field: name, sentence: SENTENCES.notText });
     }
     if (alias !== undefined && body.isNested(alias)) problems.push({ field: alias, sentence: SENTENCES.notSingle });
   }
 }
 
-const hasValidHash = (account: Account, operation: ApiOperation, { body }: MerchantRequest): boolean =>
-  isWireHash(body.value('hash'), signedValues(operation, body.value), account.passwords());
+const hasSpecifiedHash = (account: Account, operation: ApiOperation, { body }: MerchantRequest): boolean =>
+  isWireHash(
+    body.value('hash'),
+    signedValues(operation, body.value),
+    account.passwords(),
+    account.settings['dialect.digest'],
+  );
+
+/** Accepted for accounts that chose the recipe. The hash of an operation covers its payment, which is read for it. */
+async function hasReversedHash(
+  gateway: Gateway,
+  account: Account,
+  { action, body, keyField }: MerchantRequest,
+): Promise<boolean> {
+  const { 'dialect.hash': recipe, 'dialect.digest': digest } = account.settings;
+  if (recipe !== 'reversed_md5' || keyField !== 'client_key') return false;
+  const readings = await reversedReadings(gateway, account, action, body);
+  const texts = readings.flatMap((reading) => account.passwords().map((password) => partsWith(reading, password)));
+  return isReversedHash(body.value('hash'), texts, digest);
+}

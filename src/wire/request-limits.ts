@@ -1,7 +1,7 @@
 /** Rate limits on requests of merchants and notifications of providers, counted in this process. */
 import type { Account, Gateway } from '../core/context.ts';
-import { addressPrefix, isLoopback } from '../lib/address.ts';
-import { createRateLimit, type RateLimit } from '../lib/rate-limit.ts';
+import { createRateLimit, type RateLimit } from '../lib/flow/rate-limit.ts';
+import { addressPrefix, isLoopback } from '../lib/http/address.ts';
 import { Refusal } from '../rules/errors.ts';
 import { LIMITS } from '../rules/limits.ts';
 

@@ -1,9 +1,10 @@
 /** What the refusals of merchant requests tell a developer: what is expected, and the mistake that was probably made. */
-import { findAccountByKey, KEY_PREFIXES } from '../core/accounts.ts';
+import { findAccountByKey, KEY_PREFIXES } from '../core/accounts/accounts.ts';
 import { maskedSignedText, maskFor } from '../core/api-calls/mask.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { hintsFor } from '../core/explain/explain.ts';
 import { didYouMean, misspellings } from '../core/requests/misspelt.ts';
+import { amountText } from '../lib/money/money.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
 import { type ApiOperation, signedValues } from '../rules/operations.ts';
@@ -74,7 +75,11 @@ export function withExpectations(
     // The rule of a brand is stricter than that of the sale.
     const row = fieldNamed(extra?.fields ?? [], name) ?? fieldNamed(operation.fields, name);
     const meant = isBlank(problem) && found.find((each) => each.meant === name || each.meant === row?.alias);
-    const hint = meant ? didYouMean(meant) : sentence === SENTENCES.notText ? NOT_TEXT : undefined;
+    const hint = meant
+      ? didYouMean(meant)
+      : sentence === SENTENCES.notText
+        ? NOT_TEXT
+        : row && wholeAmountHint(row, body.value(name), context);
     return {
       ...problem,
       expected: problem.expected ?? (name === 'hash' ? expectedHash(operation) : expectedAt(row)),
@@ -86,8 +91,16 @@ export function withExpectations(
 
 const NOT_TEXT = 'The value is a JSON number or boolean: put it in quotes, and sign the same text.';
 
-const expectedHash = ({ signs }: ApiOperation): string =>
-  `40 hex digits: the SHA-1 of the hex MD5 of ${[...signs, 'the password'].join(' + ')}, in upper case and without separators.`;
+/** A whole number is an amount in minor units, or one without its fraction digits. */
+function wholeAmountHint(row: Field, value: string, context: FieldContext): string | undefined {
+  const decimals = row.expectsIn?.(context).example.split('.')[1]?.length;
+  if (!row.isAmount || decimals === undefined || !/^[1-9]\d{0,11}$/.test(value)) return undefined;
+  const minor = amountText(BigInt(value), decimals);
+  return `Amounts are not in minor units: if ${minor} is meant, send ${minor}; otherwise send ${value}.${'0'.repeat(decimals)}.`;
+}
+
+const expectedHash = ({ signs }: ApiOperation, account?: Account): string =>
+  `40 hex digits: the SHA-1 of the hex ${account?.settings['dialect.digest'] === 'sha256' ? 'SHA-256' : 'MD5'} of ${[...signs, 'the password'].join(' + ')}, in upper case and without separators.`;
 
 /** The refusal of a wrong hash; in the sandbox with the signed text, and the mistake if a known one explains the hash. */
 export async function wrongHash(
@@ -96,15 +109,16 @@ export async function wrongHash(
   operation: ApiOperation,
   { action, body, keyField, limits }: MerchantRequest,
 ): Promise<Refusal> {
-  const problem: Problem = { field: 'hash', sentence: 'Hash is not valid.', expected: expectedHash(operation) };
+  const expected = expectedHash(operation, account);
+  const problem: Problem = { field: 'hash', sentence: 'Hash is not valid.', expected };
   if (gateway.environment !== 'sandbox') return new Refusal('wrongHash', [problem]);
-  const { value, isNested, isText, texts, problems } = body;
+  const { value, isNested, isText, texts, problems, cardText } = body;
   const meant = misspellings(body, namesOf(operation, keyField)).filter((found) =>
     operation.signs.includes(found.meant),
   );
-  const candidate = { action, operation, value, isNested, isText };
+  const candidate = { action, operation, value, isNested, isText, cardText };
   const hints = limits.mayExplain(account)
-    ? await hintsFor(account, { protocol: KEYS[keyField].protocol, candidates: [candidate], texts, problems })
+    ? await hintsFor(gateway, account, { protocol: KEYS[keyField].protocol, candidates: [candidate], texts, problems })
     : [NOT_EXPLAINED];
   const mask = maskFor(account);
   const signedText = maskedSignedText(signedValues(operation, value), mask);

@@ -1,7 +1,7 @@
 /** The work loop: processes what is due, in rounds, until it is stopped. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Gateway } from '../core/context.ts';
-import { drainDueWork, startDueWork } from '../core/due.ts';
+import { drainDueWork, startDueWork } from '../core/due/due.ts';
 import { LIMITS } from '../rules/limits.ts';
 
 export interface WorkLoop {

@@ -22,17 +22,22 @@ async function owner(): Promise<Page> {
 test('the preview follows what is typed, in both schemes and widths, and nothing is saved', async () => {
   const page = await owner();
   const { mid } = stage.shop.merchant;
-  await page.goto(`${stage.shop.url}/admin/accounts/${mid}?tab=payment_page`);
+  await page.goto(`${stage.shop.url}/admin/accounts/${mid}?tab=page`);
   const frame = page.frameLocator('iframe');
-  await frame.getByText('49.90').waitFor();
+  await frame.getByText('€49.90', { exact: true }).waitFor();
   await page.getByLabel('Name on the page').fill('Tea for two');
   await frame.getByText('Tea for two').waitFor();
   await page.locator('[name="branding.colour"]').fill('#ffd400');
   await page.getByText('Light: text in this colour').waitFor();
   await page.getByLabel('Card form').check();
   await frame.getByLabel('Card number').waitFor();
-  const ground = () => frame.locator('body').evaluate('getComputedStyle(document.body).backgroundColor');
-  expect(await ground()).toBe('rgb(243, 244, 246)');
+  // The frame is loaded again after each change.
+  const ground = () =>
+    frame
+      .locator('body')
+      .evaluate('getComputedStyle(document.body).backgroundColor')
+      .catch(() => '');
+  await expect.poll(ground).toBe('rgb(243, 244, 246)');
   await page.getByLabel('Dark').check();
   await expect.poll(ground).toBe('rgb(15, 18, 22)');
   const width = () => frame.locator('body').evaluate('document.body.clientWidth');
@@ -46,9 +51,9 @@ test('the preview follows what is typed, in both schemes and widths, and nothing
 test('a brand is moved up with a button, and saved', async () => {
   const page = await owner();
   const { mid } = await stage.shop.newMerchant({ brands: ['card', 'vcard'] });
-  await page.goto(`${stage.shop.url}/admin/accounts/${mid}?tab=payments`);
+  await page.goto(`${stage.shop.url}/admin/accounts/${mid}?tab=methods`);
   await page.getByRole('button', { name: 'Move up: Test payment' }).click();
-  await page.getByRole('button', { name: 'Save settings' }).click();
+  await page.getByRole('button', { name: 'Save settings' }).first().click();
   await page.getByText('Saved.').waitFor();
   expect((await stage.shop.admin('GET', `/accounts/${mid}`)).body.settings.brands).toEqual(['vcard', 'card']);
 });

@@ -1,7 +1,7 @@
 /** The card form on small phones, for browsers that fill it in, and for payers who leave it. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
-import { cardForm, fillCard, isAtShop, ONCE, payByCard, reads, setStage, way } from './stage.ts';
+import { cardForm, fillCard, isAtShop, ONCE, payByCard, setStage, way } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -40,8 +40,6 @@ test('cancelling returns to the shop and submits nothing', async () => {
   const { id } = await stage.visit(page, { methods: ['card', 'doc-a'] });
   await way(page, en.card).click();
   await fillCard(page);
-  await page.getByRole('link', { name: en.otherWays }).click();
-  await reads(page, en.howToPay);
   await page.getByRole('link', { name: en.cancel }).click();
   await isAtShop(page, stage, 'basket');
   expect(await stage.checkout.events(id)).toEqual(['opened']);

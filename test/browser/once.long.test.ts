@@ -14,7 +14,6 @@ import {
   payInVain,
   reads,
   setStage,
-  stopTime,
 } from './stage.ts';
 
 const stage = setStage();
@@ -22,15 +21,21 @@ const CARD = { methods: ['card'] };
 
 test('a submission that was interrupted can be repeated, and pays once', async () => {
   const page = await stage.payer();
-  await stopTime(page);
   const session = await stage.visit(page, CARD);
   await fillCard(page);
-  // The request does not arrive and the page stays, as if the payer stopped loading.
-  await page.route(session.url, (route) => route.fulfill({ status: 204 }));
+  // The first request does not arrive, and the page stays to ask for the state of the payment.
+  let isFirst = true;
+  await page.route(session.url, (route) => {
+    const isLost = isFirst;
+    isFirst = false;
+    return isLost ? route.fulfill({ status: 204 }) : route.continue();
+  });
+  const asked: Route[] = [];
+  await page.route('**/status', (route) => (asked.push(route) === 1 ? undefined : route.continue()));
   await cardForm(page).pay.click();
+  await expect.poll(() => asked.length).toBe(1);
   expect(await page.getByRole('button', { name: en.paying }).isDisabled()).toBe(true);
-  await page.unroute(session.url);
-  await page.clock.fastForward(31_000);
+  await asked[0]?.continue();
   await cardForm(page).pay.click();
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
@@ -107,18 +112,21 @@ test('a second tab that submits another card during a challenge is redirected to
   await reads(first, en.paid);
 });
 
-test('reloading a page with refused values submits them again and pays nothing', async () => {
-  const page = await stage.payer();
-  const session = await stage.visit(page, CARD);
-  await payInVain(page);
-  await page.getByRole('alert').waitFor();
-  await page.reload();
-  await page.getByRole('alert').waitFor();
-  expect(await stage.checkout.events(session.id)).toEqual(['opened']);
-  await payByCard(page);
-  await isAtShop(page, stage, 'thanks');
-  expect(await stage.paidTimes(session)).toEqual(ONCE);
-});
+test.each([true, false])(
+  'reloading a page with refused values pays nothing: JavaScript %j',
+  async (javaScriptEnabled) => {
+    const page = await stage.payer({ javaScriptEnabled });
+    const session = await stage.visit(page, CARD);
+    await payInVain(page);
+    await page.getByRole('alert').waitFor();
+    await page.reload();
+    await cardForm(page).number.waitFor();
+    expect(await stage.checkout.events(session.id)).toEqual(['opened']);
+    await payByCard(page);
+    await isAtShop(page, stage, 'thanks');
+    expect(await stage.paidTimes(session)).toEqual(ONCE);
+  },
+);
 
 test('refuses a form that another site submits', async () => {
   const page = await stage.payer();

@@ -1,7 +1,7 @@
 /** Branding and framing of the payment page, and its accessibility settings. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
-import { cardForm, field, isAtShop, ONCE, reads, setStage, way } from './stage.ts';
+import { cardForm, field, focused, isAtShop, ONCE, reads, setStage, way } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -36,6 +36,12 @@ test('a payment method can be chosen with the keyboard, and unavailable methods 
   const session = await stage.visit(page, { methods: ['card', 'vcard'] });
   await page.keyboard.press('Tab');
   expect(await way(page, en.card).evaluate((link) => link.matches(':focus-visible'))).toBe(true);
+  // The form of the first method is open, between the methods.
+  for (const name of ['card_number', 'card_expiry', 'card_cvv', 'card_holder']) {
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe(name);
+  }
+  await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await field(page, 'identifier').fill('success@example.com');

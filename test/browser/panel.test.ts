@@ -4,21 +4,41 @@ import { expect, test } from 'vitest';
 import type { Page } from '../support/browser.ts';
 import { saleFields } from '../support/gateway.ts';
 import { COOKIE, signedIn } from '../support/operators.ts';
+import { nextTotpCode, PASSWORD, signedUp } from '../support/sign-in.ts';
 import { isLong, sized } from '../support/size.ts';
 import { expectNoBarriers, SCHEMES } from './barriers.ts';
 import { setStage } from './stage.ts';
 
 const stage = setStage();
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
 
-async function owner(): Promise<Page> {
-  const { cookie } = await signedIn(stage.shop, 'owner');
-  const page = await stage.payer({ viewport: { width: 1280, height: 800 } });
-  await page
-    .context()
-    .addCookies([
-      { name: COOKIE, value: cookie, domain: '127.0.0.1', path: '/', secure: true, httpOnly: true, sameSite: 'Lax' },
-    ]);
+const owner = async (): Promise<Page> => panelPage((await signedIn(stage.shop, 'owner')).cookie);
+
+async function panelPage(cookie: string): Promise<Page> {
+  const page = await stage.payer({ viewport: DESKTOP });
+  await page.context().addCookies([sessionCookie(cookie)]);
   return page;
+}
+
+const sessionCookie = (value: string) => ({
+  ...{ name: COOKIE, value, domain: '127.0.0.1', path: '/', secure: true, httpOnly: true },
+  sameSite: 'Lax' as const,
+});
+
+/** An owner with a password whose last proof of who it is was long ago, and the code that it proves it with. */
+async function unconfirmedOwner(): Promise<{ page: Page; confirm(tab: Page): Promise<void> }> {
+  const { visitor, operatorId, seed } = await signedUp(stage.shop);
+  await stage.shop.rows(
+    `update operator_sessions set confirmed_at = now() - interval '11 minutes' where operator_id = '${operatorId}'`,
+  );
+  const page = await panelPage(visitor.cookie.replace(/^.*?=/, ''));
+  const confirm = async (tab: Page): Promise<void> => {
+    await tab.locator('#password').fill(PASSWORD);
+    await tab.locator('#code').fill(nextTotpCode(seed));
+    await tab.getByRole('button', { name: 'Confirm', exact: true }).click();
+  };
+  return { page, confirm };
 }
 
 /** A statement that was uploaded and not compared. */
@@ -27,6 +47,29 @@ async function draft(): Promise<string> {
   const file = new File(['payment_id,amount,currency,note\nx,1.00,USD,y\n'], 'draft.csv');
   return (await upload('/admin/reports/reconciliations', file)).location?.split('/').at(-1) ?? '';
 }
+
+test('charts of a few days name each day of UTC once, wherever the operator is', async () => {
+  await stage.shop.sale();
+  const page = await stage.payer({ viewport: DESKTOP, timezoneId: 'America/New_York' });
+  const { cookie } = await signedIn(stage.shop, 'owner');
+  await page.context().addCookies([sessionCookie(cookie)]);
+  await page.addInitScript(`window.drawn = [];
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+      drawn.push(text);
+      return fillText.call(this, text, ...rest);
+    };`);
+  await page.goto(`${stage.shop.url}/admin?days=7`);
+  const dates = async (): Promise<string[]> =>
+    ((await page.evaluate('drawn')) as string[]).filter((text) => /^[A-Z][a-z]{2} \d+$/.test(text));
+  await expect.poll(async () => (await dates()).length).toBeGreaterThan(3);
+  const drawn = await dates();
+  expect(drawn.filter((text, at) => text === drawn[at - 1])).toEqual([]);
+  const today = new Date(stage.shop.gateway.clock.now()).toLocaleDateString('en', {
+    ...{ month: 'short', day: 'numeric', timeZone: 'UTC' },
+  });
+  expect(drawn).toContain(today);
+});
 
 test('an owner creates an account, finds its first payment, and refunds it', async () => {
   const page = await owner();
@@ -53,9 +96,44 @@ test('an owner creates an account, finds its first payment, and refunds it', asy
   await page.getByRole('link', { name: 'Refund' }).click();
   await page.getByLabel('Amount (USD)').fill('4.00');
   await page.getByRole('button', { name: 'Refund' }).click();
-  await page.getByText('Done.').waitFor();
+  await page.getByText('USD\u00a04.00 was refunded.').waitFor();
   await page.getByText('Partly refunded').waitFor();
   expect(await value('Refunded')).toBe('USD\u00a04.00');
+});
+
+test('a refund asks for a proof before its form is filled in', async () => {
+  const { trans_id: id } = (await stage.shop.sale()).body;
+  const { page, confirm } = await unconfirmedOwner();
+  await page.goto(`${stage.shop.url}/admin/payments/${id}`);
+  await page.getByRole('link', { name: 'Refund' }).click();
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await confirm(page);
+  await page.getByLabel('Amount (USD)').fill('4.00');
+  await page.getByRole('button', { name: 'Refund' }).click();
+  await page.getByText('Partly refunded').waitFor();
+});
+
+test('settings that were typed without a proof are kept until the operator goes on', async () => {
+  const { mid } = await stage.shop.newMerchant();
+  const { page, confirm } = await unconfirmedOwner();
+  await page.goto(`${stage.shop.url}/admin/accounts/${mid}?tab=notifications`);
+  const address = page.locator('[name=callback_url]');
+  await address.fill('https://shop.example/hook');
+  await page.getByRole('button', { name: 'Save settings' }).first().click();
+  await page.getByText('Nothing was changed yet.').waitFor();
+  for (const viewport of [PHONE, DESKTOP]) {
+    await page.setViewportSize(viewport);
+    await expectNoBarriers(page, 'the form that waits');
+  }
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'Confirm in a new tab' }).click();
+  const tab = await opened;
+  await confirm(tab);
+  await tab.getByText('You have confirmed that it is you').waitFor();
+  await tab.close();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByText('Saved.').waitFor();
+  expect(await address.inputValue()).toBe('https://shop.example/hook');
 });
 
 test('an owner uploads a statement, saves the result, and copies the link to a payment', async () => {
@@ -110,8 +188,10 @@ test('pages have no barriers, and nothing stands out of a small window', async (
     '/tokens',
     '/audit',
     '/accounts/new',
-    ...['payments', 'payment_page', 'callbacks', 'access'].map((tab) => `/accounts/${mid}?tab=${tab}`),
+    ...['page', 'methods', 'notifications', 'security', 'advanced'].map((tab) => `/accounts/${mid}?tab=${tab}`),
     '/me',
+    ...['settlements', 'owed', 'payouts', 'calendar'].map((name) => `/ledger/${name}`),
+    `/accounts/${mid}/settlement`,
     '/reports/reconciliations',
     `/reports/reconciliations/${await draft()}`,
   ];
@@ -121,6 +201,6 @@ test('pages have no barriers, and nothing stands out of a small window', async (
     await expectNoBarriers(page, path, sized(['light'], SCHEMES));
     await page.setViewportSize({ width: 360, height: 800 });
     expect(await page.evaluate(`document.documentElement.scrollWidth <= innerWidth`), path).toBe(true);
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.setViewportSize(DESKTOP);
   }
 });

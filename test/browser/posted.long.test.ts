@@ -50,7 +50,7 @@ test('the page submits exactly the provider’s parameters by itself, and the pa
 test('without JavaScript the payer presses the button', async () => {
   const { page, session } = await onTheWay({ javaScriptEnabled: false });
   await reads(page, en.oneMoreStep);
-  expect([await page.getByRole('button').count(), posted()]).toEqual([1, []]);
+  expect([await page.getByRole('button').count(), posted()]).toEqual([2, []]);
   await page.getByRole('button', { name: en.next }).click();
   await decide(page, 'Approve');
   await isAtShop(page, stage, 'thanks');

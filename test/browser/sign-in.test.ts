@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inviteFirstOwner } from '../../src/core/operators/invitations.ts';
-import { commandCaller } from '../../src/core/principal.ts';
+import { commandCaller } from '../../src/core/operators/principal.ts';
 import { en as panel } from '../../src/pages/panel/locales/en.ts';
 import { type Page, payersOfFile } from '../support/browser.ts';
 import { openShop } from '../support/gateway.ts';

@@ -16,13 +16,28 @@ import { type Behaviour, startReceiver, type TestReceiver } from '../support/rec
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="40"><rect width="120" height="40" fill="#a0f"/></svg>';
 
-/** The shop says where the payer is by the last word of the path; it has a logo, and a page with a frame. */
+/** The shop embeds the page of a session, and notes what its script and its window hear. */
+const embeddingPage = (url: string, handled: string): string => `<div id="pay"></div>
+<script src="${new URL('/embed.js', url).href}"></script>
+<script>
+const heard = [], received = [];
+addEventListener('message', ({ data, origin }) => received.push({ ...data, origin }));
+const handlers = Object.fromEntries(${JSON.stringify(handled.split(','))}.map((name) => [name, (value) => heard.push([name, value])]));
+const mounted = Turnpike.mount('#pay', { url: ${JSON.stringify(url)}, ...handlers });
+</script>`;
+
+/** The shop says where the payer is by the last word of the path; it has a logo, and pages with a frame. */
 const shopPages: Behaviour = (response, { path }) => {
   const { pathname, searchParams } = new URL(path, 'http://shop');
   if (pathname === '/logo.svg') return void response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(LOGO);
   const framed = searchParams.get('frame');
+  const embedded = searchParams.get('embed');
   const body =
-    framed === null ? `<h1>${pathname.slice(1)}</h1>` : `<iframe src="${framed}" width="600" height="800"></iframe>`;
+    embedded !== null
+      ? embeddingPage(embedded, searchParams.get('handled') ?? '')
+      : framed === null
+        ? `<h1>${pathname.slice(1)}</h1>`
+        : `<iframe src="${framed}" width="600" height="800"></iframe>`;
   response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Shop</title><body>${body}`);
 };
 
@@ -119,6 +134,10 @@ export const cardForm = (page: Page) => ({
 /** Fills in a card that succeeds, or another one. */
 export async function fillCard(page: Page, expiry = '01/38', number = '4111 1111 1111 1111'): Promise<void> {
   const form = cardForm(page);
+  await form.pay.waitFor();
+  // After a decline, the card of the last attempt is chosen.
+  const another = page.getByRole('radio', { name: en.anotherCard, exact: true });
+  if (await another.isVisible()) await another.check();
   await form.number.fill(number);
   await form.expiry.fill(expiry);
   await form.cvv.fill('123');
@@ -142,8 +161,9 @@ export async function payInVain(page: Page): Promise<void> {
 /** What a brand asks for, by the name of its field. */
 export const field = (page: Page, name: string) => page.locator(`main [name="${name}"]`);
 
-/** The link to a way to pay. */
-export const way = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
+/** The link to a way to pay; a code is shown by a button. */
+export const way = (page: Page, name: string) =>
+  page.getByRole('link', { name, exact: true }).or(page.locator('.choices').getByRole('button', { name, exact: true }));
 
 /** Waits until the payer reads this heading. */
 export const reads = (page: Page | FrameLocator, heading: string): Promise<void> =>
@@ -151,7 +171,8 @@ export const reads = (page: Page | FrameLocator, heading: string): Promise<void>
 
 /** Waits until the payer is at this page of the shop. */
 export const isAtShop = async (page: Page, { origin }: Stage, name: string): Promise<void> => {
-  await page.waitForURL(`${origin}/${name}`);
+  // Not `waitForURL`: it fails if the browser replaces one navigation by the next.
+  await expect.poll(() => page.url(), { timeout: 30_000 }).toBe(`${origin}/${name}`);
   await reads(page, name);
 };
 

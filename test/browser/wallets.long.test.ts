@@ -1,9 +1,10 @@
 /** Device wallets on the payment page: the wallets of the vendors, as far as a script can stand in for them, and the looks. */
 import { beforeAll, expect, test } from 'vitest';
-import { findAccount } from '../../src/core/accounts.ts';
+import { findAccount } from '../../src/core/accounts/accounts.ts';
 import type { Account } from '../../src/core/context.ts';
-import { sealPretendToken } from '../../src/core/pretend-wallet.ts';
+import { sealPretendToken } from '../../src/core/wallets/pretend-wallet.ts';
 import { en } from '../../src/pages/locales/en.ts';
+import { WALLET_NAMES } from '../../src/rules/method-kinds.ts';
 import type { Page } from '../support/browser.ts';
 import type { Merchant } from '../support/gateway.ts';
 import { walletSettings } from '../support/wallets.ts';
@@ -20,8 +21,8 @@ beforeAll(async () => {
 
 const BOTH = ['wallet-a', 'wallet-b'];
 const NAMES: Readonly<Record<string, string>> = {
-  'wallet-a': en.methods.deviceWallet,
-  'wallet-b': en.methods.onlineWallet,
+  'wallet-a': WALLET_NAMES.deviceWallet,
+  'wallet-b': WALLET_NAMES.onlineWallet,
 };
 const payWith = (wallet: string): string => en.payWith.replace('{method}', NAMES[wallet] ?? wallet);
 const button = (page: Page, wallet: string) => page.getByRole('button', { name: payWith(wallet), exact: true });

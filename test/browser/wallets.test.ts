@@ -1,6 +1,7 @@
 /** Device wallets on the payment page, with the pretend wallet of the sandbox. */
 import { beforeAll, expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
+import { WALLET_NAMES } from '../../src/rules/method-kinds.ts';
 import { PRETEND_CARDS } from '../../src/rules/pretend-wallet.ts';
 import type { Page } from '../support/browser.ts';
 import type { Merchant } from '../support/gateway.ts';
@@ -14,8 +15,8 @@ beforeAll(async () => {
 });
 
 const NAMES: Readonly<Record<string, string>> = {
-  'wallet-a': en.methods.deviceWallet,
-  'wallet-b': en.methods.onlineWallet,
+  'wallet-a': WALLET_NAMES.deviceWallet,
+  'wallet-b': WALLET_NAMES.onlineWallet,
 };
 const payWith = (wallet: string): string => en.payWith.replace('{method}', NAMES[wallet] ?? wallet);
 const button = (page: Page, wallet: string) => page.getByRole('button', { name: payWith(wallet), exact: true });
@@ -72,7 +73,7 @@ test('a sheet that is cancelled pays nothing; after a decline a card pays', asyn
 test('without scripts there is no button, and the rest of the page works', async () => {
   const page = await stage.payer({ javaScriptEnabled: false });
   await stage.visit(page, { methods: ['card', 'doc-a', 'wallet-a', 'wallet-b'] }, merchant);
-  expect(await page.getByRole('button').count()).toBe(0);
+  expect(await page.locator('#wallets').getByRole('button').count()).toBe(0);
   await way(page, en.card).click();
   await payByCard(page);
   await isAtShop(page, stage, 'thanks');

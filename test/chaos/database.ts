@@ -4,7 +4,7 @@ import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded/embedded.ts';
 import { type Relay, startRelay } from './relay.ts';
 import type { StageDatabase } from './stage.ts';
 

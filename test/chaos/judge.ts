@@ -1,7 +1,7 @@
 /** Compares what the shops were told, what the gateway stored, what the provider did and what the merchants received. */
 import pg from 'pg';
 import { type PaymentEvent, STATES } from '../../src/rules/states.ts';
-import { verifyAt } from '../../src/store/verify.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import {
   callbackDisagreements,
   LEDGER_PAYMENTS,

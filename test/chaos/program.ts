@@ -23,6 +23,9 @@ export interface Program {
   close(): Promise<void>;
 }
 
+/** The command of a program that has several. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = { 'src/cli/main.ts': ['serve'] };
+
 /** `variables` is called at each start; `root` is the checkout of the program, `flags` are those of Node.js. */
 export function startProgram(
   name: string,
@@ -45,7 +48,11 @@ export function startProgram(
       const env = { PATH, HOME, ...(TMPDIR && { TMPDIR }), ...compiledIn(root), ...variables() };
       // The channel lets the simulator notice the end of this process.
       const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc'];
-      child = spawn(process.execPath, [...flags, join(root, file)], { cwd: root, env, stdio });
+      child = spawn(process.execPath, [...flags, join(root, file), ...(COMMANDS[file] ?? [])], {
+        cwd: root,
+        env,
+        stdio,
+      });
       let complaint = '';
       child.stdout?.pipe(log, { end: false });
       child.stderr?.on('data', (text: Buffer) => {

@@ -4,7 +4,7 @@ import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EmbeddedDatabase } from '../../src/store/embedded.ts';
+import type { EmbeddedDatabase } from '../../src/store/embedded/embedded.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Program, ROOT, startProgram } from './program.ts';
 import { type Relay, startRelay } from './relay.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keepCard, openCard } from '../../src/core/vault.ts';
-import { newMasterKey } from '../../src/lib/seal.ts';
-import { Secret } from '../../src/lib/secret.ts';
+import { keepCard, openCard } from '../../src/core/cards/vault.ts';
+import { newMasterKey } from '../../src/lib/crypto/seal.ts';
+import { Secret } from '../../src/lib/crypto/secret.ts';
 import { query } from '../support/database.ts';
 import { openShop, saleFields, sign } from '../support/gateway.ts';
 import { clearAway, databaseUrl, NO_SIMULATOR, newDatabase, newDataDir, startGateway } from '../support/process.ts';
@@ -130,6 +130,20 @@ describe('a backup', () => {
     }
   });
 
+  test.each([
+    [[], /<file> is missing/],
+    [['--restore'], /<file> is missing/],
+    [['--release'], /--release needs --note/],
+    [['--release', 'x.backup'], /--release takes no file/],
+    [['--restore', '--release', 'x.backup'], /exclude each other/],
+    [['x.backup', '--note', 'x'], /--note belongs to --release/],
+    [['--restored-from', 'yesterday'], /should be a time in the past/],
+    [['--restored-from', '2999-01-01'], /should be a time in the past/],
+  ])('and the command line %j is refused', async (words, message) => {
+    const { code, messages } = await inDatabase(target.url, 'backup', ...words);
+    expect([code, messages]).toEqual([2, expect.stringMatching(message)]);
+  });
+
   test('that does not exist is said', async () => {
     const { code, messages } = await restore(target.url, join(folder, 'none'));
     expect([code, messages]).toEqual([1, expect.stringMatching(/There is no file/)]);
@@ -139,13 +153,20 @@ describe('a backup', () => {
     const { url, connection } = target;
     const { code, output, messages } = await restore(url);
     expect(code, messages).toBe(0);
-    expect(output).toMatch(/All checks passed: 3 payments, \d+ history rows\.\n$/);
+    expect(output).toMatch(
+      /All checks passed: 3 payments, \d+ history rows, \d+ ledger entries\.\nThe key of the audit log was not checked: /,
+    );
+    expect(messages).toMatch(/Nothing is charged or voided automatically until this restore is released/);
+    const marks = (await query(connection, 'select * from restores')).rows;
+    expect(marks).toMatchObject([{ released_at: null, backup_at: expect.any(Date) }]);
+    expect(output).toContain(marks[0].backup_at.toISOString());
     const tables = await query(
       connection,
       `select relname from pg_class
        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'migrations'`,
     );
-    for (const { relname } of tables.rows) {
+    // A restored database says so itself.
+    for (const { relname } of tables.rows.filter((table) => table.relname !== 'restores')) {
       const rows = `select coalesce(jsonb_agg(to_jsonb(t) order by to_jsonb(t)), '[]') as all from "${relname}" t`;
       const [copy, source] = [await query(connection, rows), await query(shop.connection as typeof connection, rows)];
       expect(copy.rows[0].all, relname).toEqual(source.rows[0].all);
@@ -164,6 +185,20 @@ describe('a backup', () => {
     expect((await gateway.post(saleFields(shop.merchant))).body).toMatchObject({ status: 'SETTLED' });
     await gateway.stop();
     expect((await inDatabase(url, 'verify')).code).toBe(0);
+
+    const note = ['--note', 'Compared with the ledger.'];
+    const blank = await inDatabase(url, 'backup', '--release', '--note', ' ');
+    expect([blank.code, blank.messages]).toEqual([1, expect.stringMatching(/note: This value should not be blank/)]);
+    const again = ['--restored-from', '2026-11-16T09:41:00Z'];
+    const held = await inDatabase(url, 'backup', ...again);
+    expect([held.code, held.messages]).toEqual([1, expect.stringMatching(/is held already/)]);
+    const released = await inDatabase(url, 'backup', '--release', ...note, '--json');
+    expect(released.json()).toMatchObject({ released_at: expect.any(String), note: 'Compared with the ledger.' });
+    const twice = await inDatabase(url, 'backup', '--release', ...note);
+    expect([twice.code, twice.messages]).toEqual([1, expect.stringMatching(/Nothing is held/)]);
+    // For databases that other tools restored.
+    expect((await inDatabase(url, 'backup', ...again)).output).toMatch(/restored from 2026-11-16T09:41:00\.000Z/);
+    expect((await query(connection, 'select from restores where released_at is null')).rowCount).toBe(1);
 
     const used = await restore(url);
     expect([used.code, used.messages]).toEqual([1, expect.stringMatching(/The database is not empty/)]);

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { writeAdminToken } from '../../src/server/admin-token-file.ts';
-import { ADMIN_TOKEN, type Fields, openShop, sign } from '../support/gateway.ts';
+import { cardSale, operationHash, reversedSaleHash } from '../support/dialect.ts';
+import { freePort } from '../support/free-port.ts';
+import { ADMIN_TOKEN, type Fields, openShop, sign, startTestGateway } from '../support/gateway.ts';
 import { turnpike } from './turnpike.ts';
 
 const shop = openShop({ simulator: true });
@@ -17,7 +19,11 @@ beforeAll(async () => {
 });
 afterAll(() => fs.rm(folder, { recursive: true, force: true }));
 
-const surroundings = (): Fields => ({ PUBLIC_URL: shop.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN });
+const surroundings = (): Fields => ({
+  PUBLIC_URL: shop.url,
+  TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN,
+  XDG_CONFIG_HOME: folder,
+});
 const command = (...words: string[]) => turnpike(surroundings(), words);
 const json = async (...words: string[]) => {
   const { code, json, messages } = await command(...words, '--json');
@@ -26,12 +32,23 @@ const json = async (...words: string[]) => {
 };
 
 describe('help', () => {
-  test('of the program lists all commands, exit codes and variables, also as `help` and `-h`', async () => {
+  test('of the program lists all commands and exit codes; the bare name prints it, too', async () => {
     const { code, output } = await turnpike({ PORT: 'abc' }, ['--help']);
     expect(code).toBe(0);
     for (const { name } of COMMANDS) expect(output).toContain(`\n  ${name} `);
-    for (const text of ['\n  3  ', '\n  TURNPIKE_ENV ']) expect(output).toContain(text);
-    for (const word of ['help', '-h']) expect((await turnpike({}, [word])).output).toBe(output);
+    expect(output).toContain('\n  3  ');
+    for (const words of [['help'], ['-h'], []]) {
+      expect(await turnpike({ PORT: 'abc' }, words)).toMatchObject({ code: 0, output });
+    }
+  });
+
+  test('of the environment lists the variables, in lines that fit a terminal', async () => {
+    const { code, output } = await turnpike({}, ['help', 'environment']);
+    expect(code).toBe(0);
+    for (const name of ['TURNPIKE_ENV', 'TURNPIKE_PASSWORD', 'TURNPIKE_PROFILE']) {
+      expect(output).toContain(`\n  ${name} `);
+    }
+    for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(110);
   });
 
   test.each(COMMANDS.map(({ name }) => name))('of `%s` is the same with `help` and with --help', async (name) => {
@@ -62,16 +79,19 @@ test.each<[string, RegExp]>([
   ['payment list --status settled', /--status should be one of .* Did you mean SETTLED\?/],
   ['payment list --status', /--status needs a value/],
   ['payment list --json=1', /--json takes no value/],
-  ['payment show', /<payment_id> is missing/],
-  ['payment show x', /<payment_id> should be an id/],
+  ['payment show', /<payment> is missing/],
   ['serve 8080', /After serve nothing more is expected/],
   ['account create', /<name> is missing/],
-  ['listen', /--forward is required/],
-  ['listen --forward localhost', /--forward should be an http or https address/],
+  ['listen --forward ftp://localhost', /--forward should be an http or https address/],
+  ['listen --forward not an address', /After listen nothing more is expected/],
   ['listen --forward http://localhost:1 --count all', /--count should be a whole number/],
   ['trigger clock soon', /<duration> should be a duration/],
   ['account list --token 4711', /The admin token is not an option/],
   ['account list --url http://gateway.example', /not sent over plain http to another machine \(gateway\.example\)/],
+  ['account list --url gateway.example', /not sent over plain http to another machine \(gateway\.example\)/],
+  ['account list --profile none', /There is no profile none: `turnpike profile add none --url <address>` makes it/],
+  ['account list --profile none --url localhost:1', /with --url or with --profile, not with both/],
+  ['profile remove none', /There is no profile none/],
   ['account list --url http://user:pass@127.0.0.1', /no user, password or query/],
   ['account set 01a1dd06-691f-7000-87fc-b0749d0543ed', /Say what to set/],
   ['account set 01a1dd06-691f-7000-87fc-b0749d0543ed calback_url=x', /Did you mean callback_url\?/],
@@ -126,6 +146,16 @@ describe('the admin token', () => {
     await new Promise((resolve) => elsewhere.close(resolve));
   });
 
+  test('of another gateway is named by its source', async () => {
+    const dataDir = join(folder, 'other');
+    await writeAdminToken(dataDir, 'x'.repeat(40));
+    const { code, messages } = await turnpike({ PUBLIC_URL: shop.url, DATA_DIR: dataDir }, ['account', 'list']);
+    expect([code, messages]).toEqual([
+      4,
+      expect.stringContaining(`does not know the one in the data folder ${dataDir}`),
+    ]);
+  });
+
   test('is never printed', async () => {
     const { output, messages } = await command('account', 'list', '--json');
     expect(output + messages).not.toContain(ADMIN_TOKEN);
@@ -177,6 +207,69 @@ test('a test payment is made, shown, refunded and charged back', async () => {
   await expect.poll(() => json('payment', 'show', sale.trans_id)).toMatchObject({ status: 'CHARGEBACK' });
   const refused = await command('payment', 'capture', sale.trans_id);
   expect([refused.code, refused.messages]).toEqual([1, expect.stringMatching(/not in pending status/)]);
+});
+
+test('a payment is named by its order number, unless several payments have it', async () => {
+  const [order, shared] = ['named by/its order', 'of two accounts'];
+  const { trans_id } = (await shop.sale({ order_id: order })).body;
+  expect(await json('payment', 'show', order)).toMatchObject({ payment_id: trans_id });
+  expect(await json('payment', 'refund', order, '--amount', '1.00')).toMatchObject({ refunded: '1.00' });
+  for (const merchant of [shop.merchant, await shop.newMerchant()]) await shop.sale({ order_id: shared }, merchant);
+  const several = await command('payment', 'refund', shared);
+  expect([several.code, several.messages]).toEqual([
+    2,
+    expect.stringMatching(/several payments: name one by its id\.\n( {2}[\da-f-]{36} .*\n){2}$/),
+  ]);
+  const unknown = await command('payment', 'show', 'no-such-order');
+  expect([unknown.code, unknown.messages]).toEqual([1, expect.stringMatching(/no payment with this order number/)]);
+});
+
+test('a gateway with one account needs no mid', async () => {
+  const several = await command('account', 'show');
+  expect([several.code, several.messages]).toEqual([2, expect.stringMatching(/several accounts: name one with <mid>/)]);
+  const single = await startTestGateway();
+  try {
+    const variables = { PUBLIC_URL: single.url, TURNPIKE_ADMIN_TOKEN: ADMIN_TOKEN };
+    const shown = await turnpike(variables, ['account', 'show', '--json']);
+    expect(shown.json()).toMatchObject({ mid: single.merchant.mid });
+    const explained = await turnpike(variables, ['explain', '--json'], 'action=VOID&trans_id=1&hash=x');
+    expect(explained.json()).toMatchObject({ action: 'VOID', matches: false });
+  } finally {
+    await single.close();
+  }
+});
+
+test('a profile keeps the address and the token of a gateway, for its owner only', async () => {
+  const variables = { XDG_CONFIG_HOME: join(folder, 'config') };
+  const address = shop.url.replace('http://', '');
+  const profile = (...words: string[]) => turnpike(variables, ['profile', ...words], `${ADMIN_TOKEN}\n`);
+  const wrong = await turnpike(variables, ['profile', 'add', 'test', '--url', address], 'wrong');
+  expect([wrong.code, (await profile('list')).output]).toEqual([4, 'There are no profiles.\n']);
+  const added = await profile('add', 'test', '--url', address);
+  expect([added.code, added.output]).toEqual([0, 'The profile test is kept: use it with --profile test.\n']);
+  const file = join(folder, 'config/turnpike/profiles.json');
+  expect((await fs.stat(file)).mode & 0o777).toBe(0o600);
+  const listed = await profile('list');
+  expect([listed.output, listed.messages]).toEqual([`test  ${shop.url}\n`, '']);
+  expect((await turnpike(variables, ['account', 'list', '--profile', 'test'])).code).toBe(0);
+  expect((await turnpike({ ...variables, TURNPIKE_PROFILE: 'test' }, ['account', 'list'])).code).toBe(0);
+  expect((await profile('remove', 'test')).code).toBe(0);
+  expect((await turnpike(variables, ['account', 'list', '--profile', 'test'])).code).toBe(2);
+  await fs.writeFile(file, '{"test": 1}');
+  expect((await profile('list')).messages).toMatch(/file of profiles cannot be read: correct or remove/);
+});
+
+test('listen shows callbacks with their fields when it has no address to forward them to', async () => {
+  const { mid } = await shop.newMerchant();
+  shop.gateway.deliverer.start();
+  const listening = command('listen', '--mid', mid, '--once', '--timeout', '30');
+  await expect.poll(async () => (await shop.admin('GET', `/accounts/${mid}`)).body.settings.callback_url).not.toBe('');
+  await json('trigger', 'sale', '--mid', mid, '--order-id', 'listened-1');
+  const { code, output } = await listening;
+  expect(code).toBe(0);
+  expect(output).toMatch(/ are shown here\. Press Ctrl-C to stop\.\n/);
+  expect(output).toMatch(/ {2}SALE SUCCESS {2}listened-1 {2}SETTLED {2}signature ok, hash ok\n/);
+  expect(output).toMatch(/\n {4}order_id +listened-1\n/);
 });
 
 test('the personal data of a payment, and of a payer, is erased', async () => {
@@ -249,12 +342,185 @@ describe('sign and explain', () => {
     expect(output).not.toContain('pass"');
   });
 
+  test('reversed_md5 and SHA-256, of a card sale and of an operation on it', async () => {
+    const { merchant } = shop;
+    const recipe = ['--recipe', 'reversed_md5', '--digest', 'sha256'];
+    const signed = async (fields: Fields, ...more: string[]) =>
+      (
+        await turnpike(
+          { TURNPIKE_PASSWORD: merchant.password },
+          ['sign', ...recipe, ...more, '--json'],
+          new URLSearchParams(fields).toString(),
+        )
+      ).json().hash;
+    const sale = cardSale(merchant);
+    expect(await signed(sale)).toBe(reversedSaleHash(merchant, sale, 'sha256'));
+    const capture = { action: 'CAPTURE', client_key: merchant.client_key, trans_id: 't-1' };
+    const payment = ['--payer-email', 'ana@example.com', '--card', '4111111111'];
+    expect(await signed(capture, ...payment)).toBe(operationHash(merchant, 't-1', { digest: 'sha256' }));
+  });
+
   test.each<[string, Fields, number, RegExp]>([
+    ['', { TURNPIKE_PASSWORD: 'p' }, 2, /Standard input is empty: the body of the request is expected/],
     ['a=b', { TURNPIKE_PASSWORD: 'p' }, 1, /The form has no action/],
     ['{"payment_id":"x","amount":"1.00"}', { TURNPIKE_PASSWORD: 'p' }, 2, /fits several requests .* --path/],
     ['action=VOID&trans_id=1', {}, 2, /The password is missing: set TURNPIKE_PASSWORD/],
-  ])('%s cannot be signed', async (body, variables, expected, message) => {
+  ])('%j cannot be signed', async (body, variables, expected, message) => {
     const { code, messages } = await turnpike(variables, ['sign'], body);
     expect([code, messages]).toEqual([expected, expect.stringMatching(message)]);
+  });
+
+  test('a file that is not there is named', async () => {
+    const { code, messages } = await turnpike({ TURNPIKE_PASSWORD: 'p' }, ['sign', 'sale']);
+    expect([code, messages]).toEqual([1, expect.stringMatching(/There is no file sale: name a file with the body/)]);
+  });
+});
+
+describe('check-client', () => {
+  const check = async (words: string[], send: (url: string) => Promise<void>, password = shop.merchant.password) => {
+    const port = await freePort();
+    const variables = { PUBLIC_URL: shop.url, TURNPIKE_PASSWORD: password };
+    const outcome = turnpike(variables, ['check-client', '--port', String(port), ...words, '--json']);
+    const url = `http://127.0.0.1:${port}`;
+    await expect
+      .poll(() =>
+        fetch(`${url}/health/live`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    await send(url);
+    return outcome;
+  };
+  const post = (url: string, fields: Fields) =>
+    fetch(`${url}/post`, { method: 'POST', body: new URLSearchParams(fields) });
+
+  test('passes requests on, and says which settings the client needs; the record has nothing of the card', async () => {
+    const merchant = await shop.newMerchant({ dialect: { card_sales: true, hash: 'reversed_md5' } });
+    const file = join(folder, 'requests.jsonl');
+    const { code, json, output, messages } = await check(
+      ['--count', '3', '--record', file],
+      async (url) => {
+        const sale = cardSale(merchant, { auth: 'Y' });
+        const sold = await post(url, { ...sale, hash: reversedSaleHash(merchant, sale) });
+        const { status, trans_id } = (await sold.json()) as Fields;
+        expect(status).toBe('PENDING');
+        const capture = { action: 'CAPTURE', client_key: merchant.client_key, trans_id: trans_id ?? '' };
+        const captured = await post(url, { ...capture, hash: operationHash(merchant, trans_id ?? '') });
+        expect(await captured.json()).toMatchObject({ status: 'SETTLED' });
+        await fetch(`${url}/api/v1/session`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            order: { amount: 10.5 },
+            callback_url: 'https://a.example',
+            success_url: 'myapp://a',
+          }),
+        });
+      },
+      merchant.password,
+    );
+    expect(code, messages).toBe(0);
+    expect(json()).toMatchObject({
+      requests: 3,
+      settings: {
+        'dialect.card_sales': true,
+        'dialect.hash': 'reversed_md5',
+        'dialect.number_amounts': true,
+        'dialect.session_callback_url': true,
+        return_schemes: ['myapp'],
+      },
+      reasons: { 'dialect.card_sales': 'a SALE with a card' },
+    });
+    const recorded = await fs.readFile(file, 'utf8');
+    const lines = recorded
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ path, status }) => [path, status])).toEqual([
+      ['/post', 200],
+      ['/post', 200],
+      ['/api/v1/session', 400],
+    ]);
+    expect(lines[1].needs).toEqual([
+      { setting: 'dialect.hash', value: 'reversed_md5', because: 'the hash of CAPTURE' },
+    ]);
+    for (const text of [recorded, output, messages]) expect(text).not.toMatch(/411111|ana@example/);
+  });
+
+  test('a client of the specification needs no settings; live keys are refused and not passed on', async () => {
+    const { json } = await check(['--count', '1'], async (url) => {
+      const refused = await post(url, { action: 'SALE', client_key: `live_${'0'.repeat(16)}` });
+      expect([refused.status, await refused.text()]).toEqual([
+        400,
+        expect.stringContaining('keys of the sandbox only'),
+      ]);
+      const hash = sign(shop.merchant.password, 'x');
+      await post(url, { action: 'GET_TRANS_STATUS', client_key: shop.merchant.client_key, trans_id: 'x', hash });
+    });
+    expect(json()).toEqual({ requests: 1, settings: {}, reasons: {} });
+  });
+
+  test('a record that cannot be written is reported at the start', async () => {
+    const file = join(folder, 'none', 'requests.jsonl');
+    const { code, messages } = await turnpike({ PUBLIC_URL: shop.url }, ['check-client', '--record', file]);
+    expect([code, messages]).toEqual([1, expect.stringContaining('cannot be written (ENOENT)')]);
+  });
+});
+
+describe('links and invoices', () => {
+  const unknown = '01a1dd06-691f-7000-87fc-b0749d0543ed';
+  test('a link is made, listed, shown and switched off', async () => {
+    const { mid } = await shop.newMerchant();
+    const words = ['--mid', mid, '--currency', 'EUR', '--min-amount', '5.00', '--max-amount', '50.00', '--uses', 'any'];
+    const made = await json('link', 'create', 'Donation', ...words, '--ask', 'name,email', '--description', 'For tea');
+    expect(made).toMatchObject({
+      title: 'Donation',
+      state: 'active',
+      uses: null,
+      ask: ['name', 'email'],
+      min_amount: '5.00',
+    });
+    expect((await json('link', 'list', '--mid', mid)).items).toEqual([made]);
+    const { output } = await command('link', 'list', '--mid', mid);
+    for (const part of [made.link_id, '5.00 to 50.00 EUR', made.url]) expect(output).toContain(part);
+    expect((await json('link', 'deactivate', made.link_id)).state).toBe('inactive');
+    expect((await json('link', 'show', made.link_id)).state).toBe('inactive');
+    expect((await command('link', 'list', '--mid', mid, '--state', 'active')).output).toBe(
+      'There are no such links.\n',
+    );
+  });
+
+  test('an invoice is made, listed, shown and voided; without a mail server it is not sent', async () => {
+    const { mid } = await shop.newMerchant();
+    const input = JSON.stringify({
+      currency: 'EUR',
+      due_on: '2099-01-31',
+      payer: { name: 'Ana Petrovic', email: 'ana@example.com' },
+      lines: [{ description: 'Teapot', quantity: '2', unit_amount: '10.00', tax_percent: '19' }],
+    });
+    const created = await turnpike(surroundings(), ['invoice', 'create', '--mid', mid, '--json'], input);
+    expect(created.code, created.messages).toBe(0);
+    const made = created.json();
+    expect(made).toMatchObject({ number: 'INV-00001', total: '23.80', state: 'open' });
+    const { output } = await command('invoice', 'list', '--mid', mid);
+    for (const part of [made.invoice_id, 'INV-00001', '23.80 EUR', '2099-01-31']) expect(output).toContain(part);
+    expect((await command('invoice', 'send', made.invoice_id)).messages).toContain('no mail server');
+    expect((await json('invoice', 'void', made.invoice_id)).state).toBe('void');
+    expect((await json('invoice', 'show', made.invoice_id)).state).toBe('void');
+  });
+
+  test.each([
+    [['link', 'create', 'Tea', '--amount', '1.00'], /--currency/],
+    [['link', 'create', 'Tea', '--amount', '1.00', '--currency', 'EUR', '--uses', '0'], /--uses should be a number/],
+    [['link', 'show', 'x'], /link_id/],
+    [['link', 'show', unknown], /does not exist/],
+    [['invoice', 'create'], /Standard input should be JSON/],
+    [['invoice', 'void', unknown], /does not exist/],
+  ])('%j is refused', async (words, message) => {
+    const { code, messages } = await command(...words);
+    expect(code).not.toBe(0);
+    expect(messages).toMatch(message);
   });
 });

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
-import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded/embedded.ts';
 import { query } from '../support/database.ts';
 import { ADMIN_TOKEN, saleFields } from '../support/gateway.ts';
 import {

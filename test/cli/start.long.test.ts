@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { newMasterKey } from '../../src/lib/seal.ts';
+import { newMasterKey } from '../../src/lib/crypto/seal.ts';
 import { query } from '../support/database.ts';
 import { ADMIN_TOKEN, type Fields, newOrderId, saleFields } from '../support/gateway.ts';
 import {

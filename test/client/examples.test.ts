@@ -109,3 +109,13 @@ test('the subscription is charged every month until it is cancelled', async () =
   await shop.advanceClock(MONTH, example.merchant.mid);
   expect(await example.page()).toContain('3 paid, cancelled');
 });
+
+test('the shop with an embedded page shows it in a frame, and thanks the payer', async () => {
+  const example = await start('embedded');
+  const { text } = await example.post('/buy');
+  const url = /url: "([^"]+)"/.exec(text)?.[1] ?? '';
+  expect(text).toContain(`<script src="${shop.url}/embed.js"></script>`);
+  const thanks = await follow(await fill(url, cardForm()));
+  expect(thanks.text).toContain('Thank you! Your tea is on its way.');
+  await expect.poll(() => example.drain().then(example.output)).toMatch(/^tea-[0-9a-f-]+: SETTLED/m);
+});

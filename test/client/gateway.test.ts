@@ -77,7 +77,7 @@ describe('Checkout', () => {
     const [held, freed] = [await client.s2s.sale(sale({ auth: true })), await client.s2s.sale(sale({ auth: 'Y' }))];
     expect(await client.checkout.capture({ payment_id: held.trans_id, amount: '7.00' })).toMatchObject({
       status: 'settled',
-      trans_status: 'success',
+      trans_status: 'SUCCESS',
     });
     expect(await client.checkout.void({ payment_id: freed.trans_id })).toMatchObject({ result: 'accepted' });
     expect((await client.s2s.status({ trans_id: freed.trans_id })).status).toBe('VOID');
@@ -139,8 +139,8 @@ describe('/post', () => {
   });
 
   const brands = Object.entries(EXAMPLES).filter(([brand]) => !BRANDS[brand]?.needsToken);
-  test.each(brands)('sells with %s', async (brand, { currency = 'USD', fields = {} }) => {
-    const request = { ...sale({ order_currency: currency }), brand, ...objectOf(formOf(fields)) };
+  test.each(brands)('sells with %s', async (brand, { currency = 'USD', amount = '10.00', fields = {} }) => {
+    const request = { ...sale({ order_currency: currency, order_amount: amount }), brand, ...objectOf(formOf(fields)) };
     expect(['SUCCESS', 'REDIRECT']).toContain((await client.s2s.sale(request)).result);
   });
 });

@@ -13,7 +13,7 @@ afterAll(clearAway);
 /** What the samples print; a comment beside a `console.log` says the same. */
 const PRINTED: Record<string, RegExp> = {
   'client/README.md':
-    /^redirect the payer to http:\S+\/pay\/\S+\nprepare\nSUCCESS SETTLED\nACCEPTED\namount A decimal with .+, such as 19\.99\.\n$/,
+    /^redirect the payer to http:\S+\/pay\/\S+\nprepare\nsend the payer http:\S+\/l\/\S+\nSUCCESS SETTLED\nACCEPTED\namount A decimal with .+, such as 19\.99\.\n$/,
   'docs/merchant/quick-start.md': /^SETTLED\n$/,
 };
 

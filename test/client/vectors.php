@@ -45,7 +45,53 @@ foreach ($callbacks as $vector) {
     }
 }
 
+$reversed = array_filter(
+    $vectors('recipes'),
+    fn (array $vector): bool => $vector['recipe'] === 'reversed_md5'
+        && !($vector['accepted_only'] ?? false)
+        && ($vector['callback'] ?? '') !== 'checkout',
+);
+foreach ($reversed as $vector) {
+    $isCard = $vector['payment'] === 'card';
+    [$password, $digest, $hash] = [$vector['password'], $vector['digest'], $vector['hash']];
+    if (isset($vector['request'])) {
+        $values = $vector['values'];
+        $payment = $isCard ? ['payerEmail' => $values['payer_email'] ?? '', 'card' => $values['card'] ?? ''] : null;
+        $right = Turnpike::signReversed($vector['request'], $values, $password, $digest, $payment);
+        $check($right === $hash, "{$vector['request']}: {$vector['note']}");
+    } else {
+        $fields = $vector['fields'];
+        $payment = $isCard ? ['payerEmail' => $vector['payer_email'], 'card' => '4111111111'] : null;
+        $check(Turnpike::isReversedCallback($hash, $fields, $password, $digest, $payment), $vector['note']);
+        $changed = ['trans_id' => 'x'] + $fields;
+        $check(!Turnpike::isReversedCallback($hash, $changed, $password, $digest, $payment), $vector['note']);
+        // A whole callback of such an account, with its names in brackets.
+        $query = http_build_query($fields + ['hash' => $hash]);
+        $key = random_bytes(32);
+        $signed = 'v1,' . base64_encode(hash_hmac('sha256', "id.1000.$query", $key, true));
+        $headers = [
+            'content-type' => 'application/x-www-form-urlencoded',
+            'webhook-id' => 'id',
+            'webhook-timestamp' => '1000',
+            'webhook-signature' => $signed,
+        ];
+        $client = new Turnpike(
+            'https://pay.example',
+            $password,
+            callbackSecret: 'whsec_' . base64_encode($key),
+            digest: $digest,
+            recipe: 'reversed_md5',
+            cardPaymentOf: fn (string $paymentId, string $orderId): ?array => $payment,
+        );
+        try {
+            $client->verifyCallback($headers, $query, 1000);
+        } catch (CallbackException $error) {
+            $check(false, "$error->reason: {$vector['note']}");
+        }
+    }
+}
+
 $client = new Turnpike('https://pay.example', 'a-secret-password', callbackSecret: 'whsec_c2VjcmV0');
 $check(!str_contains(print_r($client, true), 'secret'), 'a dump shows no secret');
 
-echo count($hashes), ' hashes, ', count($callbacks), " callbacks, $failed failed\n";
+echo count($hashes), ' hashes, ', count($callbacks), ' callbacks, ', count($reversed), " of reversed_md5, $failed failed\n";

@@ -2,9 +2,18 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { CallbackError, type RawCallback, sign, Turnpike, verifyCallback } from '../../client/src/index.ts';
+import {
+  CallbackError,
+  isReversedCallback,
+  type RawCallback,
+  sign,
+  signReversed,
+  Turnpike,
+  verifyCallback,
+} from '../../client/src/index.ts';
 import callbacks from '../../vectors/callbacks.json' with { type: 'json' };
 import hashes from '../../vectors/hash.json' with { type: 'json' };
+import recipes from '../../vectors/recipes.json' with { type: 'json' };
 import { hasPhp } from '../support/php.ts';
 
 interface CallbackVector {
@@ -18,6 +27,25 @@ interface CallbackVector {
   hash_is_valid: boolean;
   signature_is_valid: boolean;
 }
+
+interface RecipeVector {
+  request?: string;
+  callback?: string;
+  payment?: string;
+  recipe: string;
+  digest: 'md5' | 'sha256';
+  values: Record<string, string>;
+  fields: Record<string, string>;
+  payer_email?: string;
+  password: string;
+  hash: string;
+  accepted_only?: boolean;
+}
+
+/** The requests and callbacks over `/post` that a client signs or verifies with `reversed_md5`. */
+const reversed = (recipes as unknown as RecipeVector[]).filter(
+  ({ recipe, accepted_only, callback }) => recipe === 'reversed_md5' && !accepted_only && callback !== 'checkout',
+);
 
 const vectors = callbacks as unknown as CallbackVector[];
 const isRight = ({ hash_is_valid, signature_is_valid }: CallbackVector): boolean => hash_is_valid && signature_is_valid;
@@ -49,6 +77,26 @@ test.each(vectors)('callback: $note', (vector) => {
       ? ['hash']
       : ['headers', 'timestamp', 'signature'];
   expect(expected).toContain(verdict(vector, keysOf(vector)));
+});
+
+describe('the recipe reversed_md5', () => {
+  test('signs every request as the vectors do', () => {
+    const requests = reversed.filter(({ request }) => request !== undefined);
+    expect(requests.length).toBeGreaterThan(100);
+    for (const { request = '', payment, digest, values, password, hash } of requests) {
+      const card = { payerEmail: values.payer_email ?? '', card: values.card ?? '' };
+      expect(signReversed(request, values, password, digest, payment === 'card' ? card : undefined)).toBe(hash);
+    }
+  });
+
+  test('verifies callbacks of both kinds of payments', () => {
+    for (const { callback, payment, digest, fields, payer_email = '', password, hash } of reversed) {
+      if (callback === undefined) continue;
+      const card = payment === 'card' ? { payerEmail: payer_email, card: '4111111111' } : undefined;
+      expect(isReversedCallback(hash, fields, password, digest, card)).toBe(true);
+      expect(isReversedCallback(hash, { ...fields, trans_id: 'x' }, password, digest, card)).toBe(false);
+    }
+  });
 });
 
 describe('a verified callback', () => {
@@ -127,5 +175,7 @@ describe('a verified callback', () => {
 test.skipIf(!hasPhp)('the PHP client agrees with all vectors', () => {
   const { stdout, stderr } = spawnSync('php', [join(import.meta.dirname, 'vectors.php')], { encoding: 'utf8' });
   const count = hashes.filter((vector) => !('accepted_only' in vector)).length;
-  expect(stdout + stderr).toBe(`${count} hashes, ${vectors.length} callbacks, 0 failed\n`);
+  expect(stdout + stderr).toBe(
+    `${count} hashes, ${vectors.length} callbacks, ${reversed.length} of reversed_md5, 0 failed\n`,
+  );
 });

@@ -1,11 +1,12 @@
 /** The Mollie connector against its double; every request is validated against the schemas of Mollie's SDK. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PaymentStatus } from '@mollie/api-client';
+import { PaymentStatus, RefundStatus } from '@mollie/api-client';
 import { expect } from 'vitest';
 import type { Submission } from '../../src/connectors/connector.ts';
 import { mollie } from '../../src/connectors/mollie/index.ts';
-import { Secret } from '../../src/lib/secret.ts';
+import { Secret } from '../../src/lib/crypto/secret.ts';
+import { amountText } from '../../src/lib/money/money.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
 import { conforms, type ProviderDouble, type Webhook } from './conforms.ts';
 
@@ -50,6 +51,29 @@ async function mollieDouble(
       return {};
     },
     balance: ({ reference }) => double.balance(reference),
+    unheld: { brand: 'bank-a', method: 'ideal', recurringOf: undefined, first: undefined },
+    afterSale: {
+      async reverseRefund({ reference, providerReference = '' }) {
+        for (const refund of double.find(reference)?.refunds ?? []) refund.status = RefundStatus.failed;
+        await double.notify(providerReference);
+      },
+      async dispute({ providerReference = '' }, amount) {
+        double.newChargeback(providerReference).amount = { currency: 'EUR', value: amountText(amount, 2) };
+        await double.notify(providerReference);
+      },
+      async winDispute({ reference, providerReference = '' }) {
+        for (const each of double.find(reference)?.chargebacks ?? []) each.reversedAt = '2026-11-16T08:00:00+00:00';
+        await double.notify(providerReference);
+      },
+      async captureElsewhere({ providerReference = '' }, amount) {
+        double.captureElsewhere(providerReference, amountText(amount, 2));
+        await double.notify(providerReference);
+      },
+      async refundElsewhere({ providerReference = '' }, amount) {
+        double.refundElsewhere(providerReference, amountText(amount, 2));
+        await double.notify(providerReference);
+      },
+    },
     async webhooks() {
       if (isDelayed) await double.settleRefunds();
       isDelayed = false;

@@ -1,9 +1,11 @@
 /** The connectors of Stripe against its double; every request is validated against the schemas of Stripe's SDK. */
+import Stripe from 'stripe';
 import { expect } from 'vitest';
 import type { ConnectorDefinition, Submission } from '../../src/connectors/connector.ts';
 import { stripe } from '../../src/connectors/stripe/cards.ts';
 import { stripeHosted } from '../../src/connectors/stripe/hosted.ts';
 import { STRIPE_CARDS, STRIPE_CREDENTIALS, startStripe } from '../doubles/stripe.ts';
+import * as objects from '../doubles/stripe-objects.ts';
 import { testCard } from '../support/submissions.ts';
 import { conforms, type ProviderDouble } from './conforms.ts';
 
@@ -25,6 +27,8 @@ async function stripeDouble(
     environment: 'sandbox',
   });
   let isDecline = false;
+  const disputes = new Map<string, Stripe.Dispute>();
+  const intentOf = (reference: string) => stripeServer.intentOf(reference) as Stripe.PaymentIntent;
   return {
     connector,
     isSigned: true,
@@ -42,6 +46,28 @@ async function stripeDouble(
       return Object.fromEntries((await stripeServer.pay(url, isDecline ? 'expire' : 'approve')).searchParams);
     },
     balance: ({ reference }) => stripeServer.balance(reference),
+    afterSale: {
+      reverseRefund: (_, { operation }) => stripeServer.failRefund(stripeServer.refundOf(operation)),
+      dispute({ reference }, amount) {
+        const disputed = objects.dispute(intentOf(reference), 'needs_response', { amount: Number(amount) });
+        disputes.set(reference, disputed);
+        stripeServer.send('charge.dispute.created', disputed);
+      },
+      winDispute({ reference }) {
+        const disputed = disputes.get(reference) as Stripe.Dispute;
+        stripeServer.send('charge.dispute.closed', { ...disputed, status: 'won' });
+      },
+      captureElsewhere: ({ reference }, amount) => stripeServer.captureElsewhere(reference, Number(amount)),
+      refundElsewhere: ({ reference }, amount) => void stripeServer.refundElsewhere(reference, Number(amount)),
+    },
+    // Stripe signs with both secrets.
+    signedDuringRotation({ headers, body }) {
+      const payload = body.toString();
+      const other = Stripe.webhooks.generateTestHeaderString({ payload, secret: 'whsec_of_the_past' });
+      const [, past = ''] = /v1=(\w+)/.exec(other) ?? [];
+      const signature = `${headers['stripe-signature']}`.replace('v1=', `v1=${past},v1=`);
+      return { headers: { ...headers, 'stripe-signature': signature }, body };
+    },
     webhooks: async () => stripeServer.received.splice(0),
     async close() {
       expect(stripeServer.problems).toEqual([]);

@@ -1,6 +1,6 @@
 /** The mailer over real SMTP: what counts as sent, rejected or failed, and that TLS is required from other machines. */
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectionTo, createMailer } from '../../src/connectors/mailer.ts';
 import { headersOf, type MailBehaviour, startMailServer, type TestMailServer } from '../support/mail.ts';
 
@@ -76,4 +76,87 @@ test('a server that is not there, or answers something else, has failed', async 
   expect((await send({}, `smtp://127.0.0.1:${port}`)).kind).toBe('failed');
   await new Promise((resolve) => other.close(resolve));
   expect(await send({}, `smtp://127.0.0.1:${port}`)).toMatchObject({ kind: 'failed' });
+});
+
+const HEADERS = [
+  'auto-submitted',
+  'content-type',
+  'date',
+  'from',
+  'message-id',
+  'mime-version',
+  'reply-to',
+  'subject',
+  'to',
+];
+
+/** The headers as a server reads them, line by line; a line that is none fails. */
+function rawHeaders(raw: string): [name: string, value: string][] {
+  const headers: [string, string][] = [];
+  for (const line of raw.slice(0, raw.indexOf('\r\n\r\n')).split(/\r\n|\r|\n/)) {
+    const [, name = '', value = ''] = /^([!-9;-~]+):(.*)$/s.exec(line) ?? [];
+    const last = headers.at(-1);
+    if (/^[ \t]/.test(line) && last) last[1] += line;
+    else if (name !== '') headers.push([name.toLowerCase(), value.trim()]);
+    else throw new Error(`not a header: ${JSON.stringify(line)}`);
+  }
+  return headers;
+}
+
+const EVIL = 'eve@evil.example';
+const HOSTILE = [
+  `\r\nBcc: ${EVIL}`,
+  `\nBcc: ${EVIL}`,
+  `\rBcc: ${EVIL}`,
+  `\r\n\r\nA body`,
+  `\r\n.\r\nRCPT TO:<${EVIL}>\r\n`,
+  `\u2028Bcc: ${EVIL}\u2029\u0085`,
+  `\0\v\f\x7f`,
+  `" <${EVIL}>, "`,
+  `<${EVIL}>`,
+  `, ${EVIL}, `,
+  `; ${EVIL};`,
+  `(${EVIL})`,
+  `Group: ${EVIL};`,
+  `\\" <${EVIL}>`,
+  `=?utf-8?B?${Buffer.from(`\r\nBcc: ${EVIL}`).toString('base64')}?=`,
+  `=?utf-8?Q?=0D=0ABcc=3A_${EVIL}?=`,
+  `=?utf-8?Q?=22_=3C${EVIL}=3E?=`,
+  `\u202e${EVIL}\u2066`,
+  `${'x'.repeat(1000)}\r\nBcc: ${EVIL}`,
+];
+
+describe('one recipient, one sender and our headers only', () => {
+  test.each(HOSTILE.flatMap((text) => ([`${text}Tea`, `Tea${text}`] as const).map((value) => [value])))(
+    '%j as name and subject',
+    async (value) => {
+      server.mails.length = 0;
+      expect(await send({ fromName: value, subject: value, replyTo: 'help@tea.example' })).toMatchObject({
+        kind: 'sent',
+      });
+      expect(server.mails).toHaveLength(1);
+      const [mail] = server.mails as [(typeof server.mails)[number]];
+      expect([mail.from, mail.to]).toEqual(['receipts@pay.example', ['ada@example.com']]);
+      const headers = rawHeaders(mail.raw);
+      expect(headers.map(([name]) => name).toSorted()).toEqual(HEADERS);
+      const values = new Map(headers);
+      expect([values.get('to'), values.get('reply-to')]).toEqual(['ada@example.com', 'help@tea.example']);
+      // A quoted name, an encoded one, or none; and then the one address.
+      expect(values.get('from')).toMatch(
+        /^(?:(?:"(?:[^"\\]|\\.)*"|[\w !#-'*+./=?^`{|}~-]*|(?:=\?UTF-8\?[BQ]\?[!->@-~]*\?=\s*)+) )?<?receipts@pay\.example>?$/,
+      );
+      expect(values.get('subject')).toMatch(/^[ -~]*$/);
+      expect(mail.raw.split('\r\n').every((line) => line.length <= 998)).toBe(true);
+    },
+  );
+
+  test.each(
+    HOSTILE.flatMap((text) => [[`ada@example.com${text}`], [`${text}ada@example.com`], [`ada${text}@example.com`]]),
+  )('%j as address is refused', async (value) => {
+    server.mails.length = 0;
+    for (const mail of [{ to: value }, { replyTo: value }]) {
+      expect(await send(mail)).toEqual({ kind: 'rejected', reason: 'The address is not a single e-mail address.' });
+    }
+    expect(server.mails).toEqual([]);
+  });
 });

@@ -2,7 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createReceiver, type Delivery, type Receiver, type ReceiverOptions } from '../../src/connectors/receiver.ts';
-import { addressList } from '../../src/lib/address.ts';
+import { addressList } from '../../src/lib/http/address.ts';
 import { callbackReach } from '../../src/rules/callback-address.ts';
 import { answers, redirectsTo, startReceiver, type TestReceiver } from '../support/receivers.ts';
 

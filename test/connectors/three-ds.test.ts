@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AuthenticationRequest, createThreeDs, type ThreeDs } from '../../src/connectors/three-ds.ts';
-import { newId } from '../../src/lib/id.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
 
 let answer: (response: ServerResponse) => void;
 const requests: Record<string, unknown>[] = [];

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { NotSent, type Outcome, type ProviderOperation, type Submission } from '../../src/connectors/connector.ts';
 import { createUpstream, type Upstream } from '../../src/connectors/upstream.ts';
-import { Deadline } from '../../src/lib/deadline.ts';
+import { Deadline } from '../../src/lib/time/deadline.ts';
 import { testOperation, testSubmission } from '../support/submissions.ts';
 
 const soon = (): Deadline => new Deadline(5000);
@@ -88,6 +88,22 @@ describe('a submission', () => {
     respond = respondJson({ status: 'settled' });
   });
 
+  test('sends the lines of the order, which add up to the amount', async () => {
+    const items = [
+      { name: 'Teapot', quantity: 2, unitAmount: '450', amount: '900' },
+      { name: 'Cup', quantity: 3, amount: '100' },
+    ];
+    await provider.submit(submission({ lines: { items, shipping: '50', discount: '25' } }), soon());
+    expect(calls[0]?.body).toMatchObject({
+      lines: [
+        { type: 'item', name: 'Teapot', quantity: 2, unit_amount: '450', amount: '900' },
+        { type: 'item', name: '3 × Cup', quantity: 1, unit_amount: '100', amount: '100' },
+        { type: 'shipping', name: 'Shipping', quantity: 1, unit_amount: '50', amount: '50' },
+        { type: 'discount', name: 'Discount', quantity: 1, unit_amount: '-25', amount: '-25' },
+      ],
+    });
+  });
+
   test('sends all fields, and the amount as a string without rounding', async () => {
     await provider.submit(submission(), soon());
     expect(calls).toEqual([
@@ -105,6 +121,7 @@ describe('a submission', () => {
           currency: 'EUR',
           capture: true,
           description: 'Two teapots “čaj”',
+          descriptor: '',
           identifier: 'asha@example.com',
           payer: { first_name: 'Asha', country: 'IN', ip: '203.0.113.7' },
           parameters: { pin: PIN, list: [{ type: 'IBAN' }] },

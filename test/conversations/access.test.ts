@@ -1,11 +1,11 @@
 /** Who may call the admin API: API tokens, their roles and accounts, and the audit log of what they changed. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { keepCard } from '../../src/core/cards/vault.ts';
 import type { Schedule } from '../../src/core/context.ts';
-import { keepCard } from '../../src/core/vault.ts';
-import { Secret } from '../../src/lib/secret.ts';
-import { isAllowed, PERMISSIONS, type Permission, ROLES, type Role } from '../../src/rules/roles.ts';
-import { verifyAt } from '../../src/store/verify.ts';
+import { Secret } from '../../src/lib/crypto/secret.ts';
+import { isAllowed, isMerchantRole, PERMISSIONS, type Permission, ROLES, type Role } from '../../src/rules/roles.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { ADMIN_TOKEN, type Answer, DATE, type Merchant, openShop, UUID_7 } from '../support/gateway.ts';
 import { uploadStatement } from '../support/statements.ts';
 
@@ -44,6 +44,7 @@ describe('a token', () => {
       name: 'Monitoring',
       role: 'viewer',
       mids: null,
+      refund_limit: null,
     });
     const listed = (await shop.admin('GET', '/tokens')).body.items.find(
       (one: { token_id: string }) => one.token_id === token_id,
@@ -59,6 +60,7 @@ describe('a token', () => {
       name: 'TURNPIKE_ADMIN_TOKEN',
       role: 'owner',
       mids: null,
+      refund_limit: null,
     });
   });
 
@@ -122,12 +124,20 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
   'accounts.view': (token, { mid }) => shop.admin('GET', `/accounts/${mid}`, undefined, token),
   'accounts.create': (token) => shop.admin('POST', '/accounts', { name: 'New' }, token),
   'accounts.change': (token, { mid }) => shop.admin('PATCH', `/accounts/${mid}`, { name: 'Changed' }, token),
+  'accounts.change_own': (token, { mid }) =>
+    shop.admin('PATCH', `/accounts/${mid}`, { 'branding.colour': '#1a7f5a' }, token),
   'accounts.rotate_secrets': (token, { mid }) =>
     shop.admin('POST', `/accounts/${mid}/rotate-callback-secret`, undefined, token),
   'connections.view': (token) => shop.admin('GET', '/connections', undefined, token),
   'connections.manage': (token, { mid }) => shop.admin('PUT', `/accounts/${mid}/routes`, [], token),
+  'prices.view': (token) => shop.admin('GET', '/price-plans', undefined, token),
+  'prices.manage': (token) => shop.admin('POST', '/price-plans', { name: 'New', side: 'sell' }, token),
   'payments.view': (token, _, id) => shop.admin('GET', `/payments/${id}`, undefined, token),
-  'payments.operate': (token, _, id) => shop.admin('POST', `/payments/${id}/refund`, { amount: '0.01' }, token),
+  'payments.operate': async (token, merchant) => {
+    const { trans_id } = (await shop.sale({ auth: 'Y' }, merchant)).body;
+    return shop.admin('POST', `/payments/${trans_id}/capture`, { amount: '0.01' }, token);
+  },
+  'payments.refund': (token, _, id) => shop.admin('POST', `/payments/${id}/refund`, { amount: '0.01' }, token),
   'payments.erase': (token, _, id) => shop.admin('POST', `/payments/${id}/erase`, undefined, token),
   'cards.remove': async (token, { mid }, id) => {
     const card = { number: new Secret('4111111111111111'), month: '12', year: '2038', holder: 'Ada Byron' };
@@ -140,6 +150,18 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
     await shop.sandbox('POST', `/payments/${id}`, { chargeback: true });
     return shop.admin('PATCH', `/chargebacks/${id}`, { state: 'answered' }, token);
   },
+  'risk.view': (token, { mid }) => shop.admin('POST', '/risk/try', { mid, payment: {} }, token),
+  'risk.manage': (token, { mid }) => shop.admin('POST', '/risk/lists', { mid, name: 'Mail', kind: 'email' }, token),
+  'risk.review': async (token, merchant) => {
+    const { mid } = merchant;
+    const id = (await shop.sale({}, merchant)).body.trans_id;
+    await shop.rows(`insert into risk_decisions (mid, payment_id, at, amount, currency, decision, score, rules, shadow,
+        three_ds, input, review_state, review_then, review_due_at)
+      values ('${mid}', '${id}', now(), 1, 'USD', 'review', 0, '[]', '[]', '{}', '{}', 'waiting', 'approve', now() + interval '300 days')
+      on conflict do nothing`);
+    return shop.admin('POST', `/risk/reviews/${id}`, { decision: 'approve' }, token);
+  },
+  'risk.import': (token) => shop.admin('GET', '/risk/bins', undefined, token),
   'callbacks.view': (token) => shop.admin('GET', '/callbacks', undefined, token),
   'callbacks.resend': (token, { mid }) => shop.admin('POST', '/callbacks/resend', { mid }, token),
   'schedules.view': (token) => shop.admin('GET', '/schedules', undefined, token),
@@ -147,8 +169,30 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
     const { scheduleId } = await newSchedule(mid);
     return shop.admin('DELETE', `/schedules/${scheduleId}?mid=${mid}`, undefined, token);
   },
+  'links.view': (token) => shop.admin('GET', '/links', undefined, token),
+  'links.manage': (token, { mid }) =>
+    shop.admin('POST', '/links', { mid, title: 'Tea', currency: 'EUR', amount: '1.00' }, token),
+  'invoices.view': (token) => shop.admin('GET', '/invoices', undefined, token),
+  'invoices.manage': (token, { mid }) => {
+    const lines = [{ description: 'Tea', quantity: '1', unit_amount: '1.00' }];
+    const payer = { name: 'Ana', email: 'ana@example.com' };
+    return shop.admin('POST', '/invoices', { mid, currency: 'EUR', lines, payer, due_on: '2099-01-31' }, token);
+  },
+  'telephone_orders.take': async (token, { mid }) => {
+    await shop.admin('PATCH', `/accounts/${mid}`, { telephone_orders: true });
+    const order = { mid, amount: '1.00', currency: 'EUR', description: 'Tea' };
+    return shop.admin('POST', '/telephone-orders', order, token);
+  },
   'notifications.view': (token) => shop.admin('GET', '/notifications', undefined, token),
   'reports.view': (token) => shop.admin('GET', '/reports', undefined, token),
+  'ledger.view': (token) => shop.admin('GET', '/ledger/entries', undefined, token),
+  'settlements.view': (token) => shop.admin('GET', '/settlements', undefined, token),
+  'settlements.manage': (token, { mid }) => shop.admin('POST', '/settlements', { mid, currency: 'USD' }, token),
+  'settlements.set_terms': (token, { mid }) =>
+    shop.admin('PUT', `/accounts/${mid}/settlement-terms`, { currency: 'USD', cycle: 'manual', delay_days: 0 }, token),
+  'adjustments.view': (token) => shop.admin('GET', '/ledger/adjustments', undefined, token),
+  'adjustments.manage': (token, { mid }) =>
+    shop.admin('POST', '/ledger/adjustments', { mid, currency: 'USD', amount: '1.00', reason: 'Goodwill' }, token),
   'reports.reconcile': (token) =>
     uploadStatement(
       shop,
@@ -161,6 +205,14 @@ const CALLS: Readonly<Record<Permission, (token: string, merchant: Merchant, id:
   'tokens.manage': (token) => shop.admin('GET', '/tokens', undefined, token),
   'operators.manage': (token) => shop.admin('GET', '/operators', undefined, token),
   'audit.view': (token) => shop.admin('GET', '/audit', undefined, token),
+  'installation.view': (token) => shop.admin('GET', '/installation', undefined, token),
+  'restore.view': (token) => shop.admin('GET', '/restore', undefined, token),
+  'restore.release': async (token) => {
+    await shop.rows('insert into restores (restored_at, backup_at) select now(), now()');
+    const answer = await shop.admin('POST', '/restore/release', { note: 'Compared with the statement.' }, token);
+    await shop.rows('delete from restores');
+    return answer;
+  },
   'sandbox.use': (token, { mid }) => shop.sandbox('GET', `/callbacks/${mid}`, undefined, token),
 };
 
@@ -170,7 +222,7 @@ describe.each(ROLES)('the role %s', (role) => {
   let id: string;
   beforeAll(async () => {
     merchant = await shop.newMerchant();
-    token = await newToken(role, role === 'merchant' ? { mids: [merchant.mid] } : {});
+    token = await newToken(role, isMerchantRole(role) ? { mids: [merchant.mid] } : {});
     id = (await shop.sale({}, merchant)).body.trans_id;
   });
 

@@ -1,6 +1,6 @@
 /** The admin API: accounts and their settings, the list of payments, the details of a payment, the sandbox clock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { entryOf } from '../support/entries.ts';
+import { entryOf, UNKNOWN_ROUTE } from '../support/entries.ts';
 import { DEFAULT_SETTINGS, SANDBOX_SETTINGS } from '../support/expected.ts';
 import {
   ADMIN_TOKEN,
@@ -25,12 +25,6 @@ const invalid = (...entries: string[]) => ({
   errors: entries.map((entry) => entryOf(entry)),
 });
 const missing = (error_message: string) => ({ result: 'ERROR', error_code: 101000, error_message, errors: [] });
-const UNKNOWN_ROUTE = {
-  result: 'ERROR',
-  error_code: 0,
-  error_message: 'Route or parameters is not supported',
-  errors: [],
-};
 
 /** Sends exactly these bytes. */
 async function raw(method: string, path: string, body: string | undefined, headers: Record<string, string> = {}) {
@@ -48,8 +42,9 @@ describe('bearer token', () => {
     result: 'ERROR',
     error_code: 100000,
     error_message: 'The admin token is missing or wrong.',
-    errors: [],
   };
+  const MISSING = { ...UNAUTHORISED, errors: [entryOf('authorization: This header is missing.')] };
+  const WRONG = { ...UNAUTHORISED, errors: [entryOf('authorization: This value is not valid.')] };
   const CALLS = [
     ['GET', '/accounts'],
     ['POST', '/accounts'],
@@ -65,7 +60,7 @@ describe('bearer token', () => {
   test.each(CALLS)('%s %s requires it', async (method, path) => {
     const { status, body, headers } = await shop.admin(method, path, undefined, '');
     expect(status).toBe(401);
-    expect(body).toEqual(UNAUTHORISED);
+    expect(body).toEqual(MISSING);
     expect(headers.get('www-authenticate')).toBe('Bearer');
   });
   test.each([
@@ -82,7 +77,9 @@ describe('bearer token', () => {
   ])('%s: 401', async (_, authorization) => {
     const { status, body } = await raw('GET', '/accounts', undefined, { authorization });
     expect(status).toBe(401);
-    expect(body).toEqual(UNAUTHORISED);
+    expect(body).toEqual(WRONG);
+    expect(body.errors[0].expected).toMatch(/^Authorization: Bearer, a space and the admin token/);
+    expect(JSON.stringify(body)).not.toContain(ADMIN_TOKEN.slice(0, -1));
   });
   test('is not accepted in the query', async () => {
     expect((await fetch(`${shop.url}/admin/api/accounts?token=${ADMIN_TOKEN}`)).status).toBe(401);
@@ -546,6 +543,8 @@ describe('the list of payments', () => {
         captured: '100.00',
         refunded: '0.00',
         decline_reason: null,
+        decline_class: null,
+        decline_code: null,
         attention: null,
         schedule_id: null,
         created_at: sale.trans_date,
@@ -554,6 +553,9 @@ describe('the list of payments', () => {
         connection_id: null,
         route_reason: null,
         provider_reference: null,
+        link_id: null,
+        invoice_id: null,
+        channel: null,
       },
     ]);
   });
@@ -707,6 +709,8 @@ describe('payment details', () => {
       captured: '0.00',
       refunded: '0.00',
       decline_reason: null,
+      decline_class: null,
+      decline_code: null,
       attention: null,
       schedule_id: null,
       created_at: sale.trans_date,
@@ -716,6 +720,11 @@ describe('payment details', () => {
       route_reason: null,
       provider_reference: null,
       digital_wallet: null,
+      link_id: null,
+      invoice_id: null,
+      channel: null,
+      money: { gross: '0.00', refunded: '0.00', charged_back: '0.00', fees: '0.00', costs: '0.00', net: '0.00' },
+      entries: [],
       fee: null,
       in_doubt: false,
       payer_until: null,
@@ -735,6 +744,7 @@ describe('payment details', () => {
           actor: 'merchant',
           actor_name: null,
           note: null,
+          amount: null,
           at: sale.trans_date,
         },
         {
@@ -745,6 +755,7 @@ describe('payment details', () => {
           actor: 'provider',
           actor_name: null,
           note: null,
+          amount: null,
           at: expect.stringMatching(DATE),
         },
         {
@@ -755,6 +766,7 @@ describe('payment details', () => {
           actor: 'clock',
           actor_name: null,
           note: null,
+          amount: null,
           at: expect.stringMatching(DATE),
         },
         {
@@ -765,6 +777,7 @@ describe('payment details', () => {
           actor: 'clock',
           actor_name: null,
           note: null,
+          amount: null,
           at: expect.stringMatching(DATE),
         },
       ],
@@ -785,6 +798,7 @@ describe('payment details', () => {
       notifications: [],
       // The account has no callback_url.
       receipt: null,
+      risk: null,
       callbacks: [
         expect.objectContaining({ sequence: 2, type: 'sale', state: 'parked', tries: 0, url: null, log: [] }),
         expect.objectContaining({ sequence: 4, type: 'expiry', state: 'parked', tries: 0, url: null, log: [] }),

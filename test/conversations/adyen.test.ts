@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type AdyenDouble, AUTHENTICATED_CARD, startAdyen } from '../doubles/adyen.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Body, cardForm, checkoutOf, fill } from '../support/checkout.ts';
+import { cardSalesOf } from '../support/dialect.ts';
 import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
 import { connect, route } from '../support/providers.ts';
 
@@ -61,7 +62,7 @@ const refund = (id: string, amount: string) => shop.admin('POST', `/payments/${i
 describe('the connection', () => {
   test('is checked by a call without effect', async () => {
     const { body } = await shop.admin('POST', `/connections/${connection}/check`);
-    expect(body).toEqual({ ok: true, detail: 'The merchant account offers 2 payment methods.' });
+    expect(body).toEqual({ ok: true, detail: 'The merchant account offers 14 payment methods.' });
   });
 
   test.each([
@@ -83,6 +84,17 @@ describe('a card', () => {
     expect(adyen.calls[0]?.body).toMatchObject({ browserInfo: { screenWidth: 1280 } });
     await deliver();
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '10.00', attention: null });
+  });
+
+  test('is checked by an authorisation of zero, which is cancelled', async () => {
+    const shopper = await merchantOf(connection);
+    await shop.admin('PATCH', `/accounts/${shopper.mid}`, { 'dialect.card_sales': true });
+    const { body } = await cardSalesOf(shop, () => shopper)({ order_amount: '0.00', auth: 'Y' });
+    expect([body.status, body.amount]).toEqual(['PENDING', '0.00']);
+    expect(adyen.calls[0]?.body).toMatchObject({ amount: { value: 0, currency: 'USD' } });
+    await expect.poll(() => adyen.payment(body.trans_id)?.state).toBe('cancelled');
+    await deliver();
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'VOID', attention: null });
   });
 
   test('is declined with the reason', async () => {
@@ -198,6 +210,9 @@ describe('a bank', () => {
       expect.any(String),
     ]);
     expect((await shop.inspect(String(trans_id))).status).toBe('REDIRECT');
+    expect(await shop.gateway.metrics.text()).toMatch(
+      /^turnpike_notifications_refused_total\{connector="adyen\/[\da-f-]{36}"\} 1$/m,
+    );
     expect(await send(Buffer.from(body))).toEqual([200, '[accepted]']);
     expect((await shop.inspect(String(trans_id))).status).toBe('SETTLED');
   });
@@ -216,12 +231,13 @@ describe('a bank', () => {
 test('Adyen’s page: a refusal leaves the payment open, the next attempt pays it', async () => {
   const hosted = await connectAdyen({ mode: 'hosted' });
   const { trans_id, redirect_url } = await sale({}, await merchantOf(hosted));
-  expect(adyen.calls[0]).toMatchObject({ path: '/sessions', body: { allowedPaymentMethods: ['ideal'] } });
+  const opened = adyen.calls.at(-1);
+  expect(opened).toMatchObject({ path: '/sessions', body: { allowedPaymentMethods: ['ideal'] } });
   adyen.decide(String(redirect_url), 'refuse');
   await deliver(hosted);
   expect((await shop.inspect(String(trans_id))).status).toBe('REDIRECT');
   const returned = new URLSearchParams(adyen.decide(String(redirect_url)));
-  await fetch(`${String(adyen.calls[0]?.body.returnUrl)}?${returned}`, { redirect: 'manual' });
+  await fetch(`${String(opened?.body.returnUrl)}?${returned}`, { redirect: 'manual' });
   expect((await shop.inspect(String(trans_id))).status).toBe('SETTLED');
   await deliver(hosted);
   expect(await shop.inspect(String(trans_id))).toMatchObject({ status: 'SETTLED', attention: null });
@@ -236,6 +252,105 @@ describe('what comes later', () => {
     adyen.report('CHARGEBACK', true, about(id), { psp: `C${psp(id)}`, original: psp(id) });
     await deliver();
     expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
+  });
+
+  test('a chargeback with the deadline of Adyen, which is reversed, and taken once more', async () => {
+    const id = await byCard();
+    const part = { ...about(id), amount: { currency: 'USD', value: 300 } };
+    const data = { defensePeriodEndsAt: '2030-01-31T12:00:00Z' };
+    adyen.report('CHARGEBACK', true, part, { psp: `C${psp(id)}`, original: psp(id), reason: 'Fraud', data });
+    await deliver();
+    const row = async () => (await shop.admin('GET', `/chargebacks?mid=${merchant.mid}&limit=1`)).body.items[0];
+    expect(await row()).toMatchObject({
+      payment_id: id,
+      stage: 'chargeback',
+      amount: '3.00',
+      reason: 'Fraud',
+      respond_by: '2030-01-31 12:00:00',
+    });
+    adyen.report('CHARGEBACK_REVERSED', true, part, { psp: `C${psp(id)}`, original: psp(id) });
+    await deliver();
+    expect([(await shop.inspect(id)).status, (await row()).state]).toEqual(['SETTLED', 'won']);
+    adyen.report('SECOND_CHARGEBACK', true, part, { psp: `S${psp(id)}`, original: psp(id) });
+    await deliver();
+    expect([(await shop.inspect(id)).status, (await row()).stage]).toEqual(['CHARGEBACK', 'second_chargeback']);
+  });
+
+  test.each(['REFUNDED_REVERSED', 'EXPIRE', 'A_CODE_OF_THE_FUTURE'])(
+    '%s: the operator has to look at it',
+    async (code) => {
+      const id = await byCard();
+      adyen.report(code as 'REFUND', true, about(id), { psp: `X${psp(id)}`, original: psp(id) });
+      await deliver();
+      expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: 'unresolved' });
+    },
+  );
+
+  test('a capture, a void and refunds that were made in the Customer Area are booked, each once', async () => {
+    const held = async (): Promise<string> => {
+      const id = await byCard({ auth: 'Y' });
+      await deliver();
+      return id;
+    };
+    const part = (id: string, value: number) => ({ amount: { currency: 'USD', value }, reference: id });
+    const captured = await held();
+    adyen.report('CAPTURE', true, part(captured, 400), { psp: `C${psp(captured)}`, original: psp(captured) });
+    await deliver();
+    expect(await shop.inspect(captured)).toMatchObject({ status: 'SETTLED', captured: '4.00', attention: null });
+    for (const each of ['1', '2']) {
+      const psps = { psp: `R${each}${psp(captured)}`, original: psp(captured) };
+      adyen.report('REFUND', true, part(captured, 150), psps);
+    }
+    await deliver();
+    expect(await shop.inspect(captured)).toMatchObject({ status: 'SETTLED', refunded: '3.00', attention: null });
+    // More than is left: the operator has to look at it.
+    adyen.report('REFUND', true, part(captured, 150), { psp: `R3${psp(captured)}`, original: psp(captured) });
+    await deliver();
+    expect(await shop.inspect(captured)).toMatchObject({ refunded: '3.00', attention: 'unresolved' });
+    const twice = await held();
+    for (const each of ['1', '2']) {
+      adyen.report('CAPTURE', true, part(twice, 400), { psp: `C${each}${psp(twice)}`, original: psp(twice) });
+      await deliver();
+    }
+    expect(await shop.inspect(twice)).toMatchObject({ captured: '4.00', attention: 'unresolved' });
+    const voided = await held();
+    adyen.report('CANCELLATION', true, part(voided, 1000), { psp: `V${psp(voided)}`, original: psp(voided) });
+    await deliver();
+    expect(await shop.inspect(voided)).toMatchObject({ status: 'VOID', attention: null });
+  });
+
+  test('a second, separate chargeback of a part is a case for the operator; a repeated one is not', async () => {
+    const id = await byCard();
+    await deliver();
+    const take = async (psps: string, value: number) => {
+      const part = { amount: { currency: 'USD', value }, reference: id };
+      adyen.report('CHARGEBACK', true, part, { psp: psps, original: psp(id) });
+      await deliver();
+      return shop.inspect(id);
+    };
+    expect(await take(`C1${psp(id)}`, 300)).toMatchObject({ status: 'CHARGEBACK', attention: null });
+    expect(await take(`C1${psp(id)}`, 300)).toMatchObject({ attention: null });
+    expect(await take(`C2${psp(id)}`, 200)).toMatchObject({
+      status: 'CHARGEBACK',
+      attention: 'unexpected_chargeback',
+    });
+  });
+
+  test('an authorisation ends at Adyen', async () => {
+    const id = await byCard({ auth: 'Y' });
+    adyen.report('EXPIRE', true, about(id), { psp: `X${psp(id)}`, original: psp(id) });
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'EXPIRED', attention: null });
+  });
+
+  test('a payer who pays twice: the second payment is a case for the operator', async () => {
+    const id = await byCard();
+    await deliver();
+    adyen.report('AUTHORISATION', true, about(id), { psp: 'SECOND' });
+    await deliver();
+    const payment = await shop.inspect(id);
+    expect(payment).toMatchObject({ status: 'SETTLED', attention: 'late_success', provider_reference: psp(id) });
+    expect(JSON.stringify(payment.provider_calls)).toContain('SECOND');
   });
 
   test('a refund that was done fails: the operator has to look at it, once', async () => {

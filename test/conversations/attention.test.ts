@@ -1,8 +1,9 @@
 /** What an operator decides about payments on the attention list, and what each decision does to the money. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { verifyAt } from '../../src/store/verify.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { entryOf } from '../support/entries.ts';
-import { type Fields, newOrderId, openShop, PROVIDER_POLL, sign } from '../support/gateway.ts';
+import { type Answer, type Fields, newOrderId, openShop, PROVIDER_POLL, sign } from '../support/gateway.ts';
 import { brandSale, operationsOf, refused } from '../support/operations.ts';
 
 const shop = openShop({ simulator: true });
@@ -323,4 +324,42 @@ test('the former call dismisses without a note, and a payment without a mark is 
     expect((await shop.admin('POST', `/payments/${id}/attended`)).body).toMatchObject({ attention: null });
   }
   expect((await shop.inspect(id)).history.at(-1)).toMatchObject({ event: 'attended', note: null });
+});
+
+describe('the audit log', () => {
+  const entriesOf = async (id: string): Promise<unknown[]> =>
+    (await shop.admin('GET', '/audit?limit=100')).body.items
+      .filter(({ subject }: Answer['body']) => subject === id)
+      .map(({ action, after }: Answer['body']) => [action, after.resolve ?? after.operation_id]);
+
+  test('has no decision that was refused, also not with the operation id of another payment', async () => {
+    const other = await lateSuccess();
+    const operation_id = newId();
+    expect((await decide(other, { resolve: 'refund', operation_id })).status).toBe(200);
+    const { body: sale } = await shop.sale();
+    for (const resolve of ['dismiss', 'accept', 'refund']) {
+      expect(await decide(sale.trans_id, { resolve, note: 'Never happened', operation_id })).toEqual(NOT_MARKED);
+    }
+    expect(await entriesOf(sale.trans_id)).toEqual([]);
+    const marked = await lateSuccess();
+    const { body } = await decide(marked, { resolve: 'refund', operation_id });
+    expect(body.errors).toEqual([expect.objectContaining({ error_message: 'operation_id: Duplicate operation.' })]);
+    expect(await entriesOf(marked)).toEqual([]);
+    // The decision itself is there once, although it is repeated.
+    expect((await decide(other, { resolve: 'refund', operation_id })).status).toBe(200);
+    expect(await entriesOf(other)).toEqual([['payments.resolve_attention', 'refund']]);
+  });
+
+  test('has no operation that was refused', async () => {
+    const { body: sale } = await shop.sale();
+    const operation_id = newId();
+    const operate = (action: string, request: object) =>
+      shop.admin('POST', `/payments/${sale.trans_id}/${action}`, request);
+    expect((await operate('capture', {})).status).toBe(400);
+    expect((await operate('void', {})).status).toBe(400);
+    expect((await operate('refund', { amount: '99.00' })).status).toBe(400);
+    expect(await entriesOf(sale.trans_id)).toEqual([]);
+    for (const status of [200, 200]) expect((await operate('refund', { operation_id })).status).toBe(status);
+    expect(await entriesOf(sale.trans_id)).toEqual([['payments.refund', operation_id]]);
+  });
 });

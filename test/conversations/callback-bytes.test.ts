@@ -1,11 +1,11 @@
 /** The bytes of a callback are fixed when it is written, signed at every attempt, and sent to the right address. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findAccount } from '../../src/core/accounts.ts';
+import { findAccount } from '../../src/core/accounts/accounts.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
 import { Refusal } from '../../src/rules/errors.ts';
-import { verifyAt } from '../../src/store/verify.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import {
   CALLBACK_MISMATCHES,
   type Callback,

@@ -1,8 +1,8 @@
 /** The sandbox's callback inbox: receives callbacks as a merchant's server does, verifies them, and fails on request. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { newId } from '../../src/lib/id.ts';
-import { signatureOf } from '../../src/lib/signature.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { signatureOf } from '../../src/lib/crypto/signature.ts';
 import { createApp } from '../../src/server/app.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import type { MerchantWithSecret } from '../support/delivery-shop.ts';

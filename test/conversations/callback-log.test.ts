@@ -1,6 +1,6 @@
 /** The operator's log of callbacks: attempts with readable errors, filtered lists, and resending. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { newId } from '../../src/lib/id.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
 import { deliveriesAt, idOf, isSigned, type MerchantSite, setReceiverTimeout } from '../support/delivery-shop.ts';
 import { type Answer, DATE, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import {

@@ -96,7 +96,7 @@ const BY_BANK = declined('Declined by the simulated bank.');
 const TOO_LATE = declined('The payer did not finish in time.');
 const NOT_AUTHENTICATED = declined('The bank could not confirm who is paying.');
 const done = (type: string, order_status: string, amount = '10.00'): Fields =>
-  callback(type, 'success', order_status, { amount, operation_id: OPERATION });
+  callback(type, 'success', order_status, { operation_amount: amount, operation_id: OPERATION });
 
 const common = ({ id, orderId }: Pick<Session, 'id' | 'orderId'>): Fields => ({
   ...{ id, order_number: orderId, order_amount: '10.00', order_currency: 'USD', order_description: 'A test order' },
@@ -197,8 +197,9 @@ describe('a card', () => {
   ])('%s is redirected to its bank', async (expiry, decision, ends, outcome) => {
     const scene = await submitCard(expiry);
     await expectCallbacks(scene, [REDIRECT], cardFields(expiry));
-    const page = await show(scene.url);
-    await fill(page.location, { decision });
+    const { text } = await show(scene.url);
+    const [, bank = ''] = /<a class="button[^"]*" href="([^"]+)"/.exec(text) ?? [];
+    await fill(bank, { decision });
     await at.becomes(scene.id, ends);
     await expectCallbacks(scene, [REDIRECT, outcome], cardFields(expiry));
   });
@@ -217,7 +218,11 @@ describe('a card', () => {
     const scene = await submitCard('03/38', { auth: 'Y' });
     await checkout.send('payment/capture', { payment_id: scene.id }, scene.merchant);
     const reason = 'The simulated bank refuses the capture.';
-    const refused = callback('capture', 'fail', 'pending', { amount: '10.00', operation_id: OPERATION, reason });
+    const refused = callback('capture', 'fail', 'pending', {
+      operation_amount: '10.00',
+      operation_id: OPERATION,
+      reason,
+    });
     await expectCallbacks(scene, [AUTHORISED, refused], cardFields('03/38'));
   });
 

@@ -1,6 +1,6 @@
 /** Callbacks of `/post` payments: every change and every outcome, once, in order, and nothing else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readClock } from '../../src/core/clock.ts';
+import { readClock } from '../../src/core/sandbox/clock.ts';
 import { BRAND_EXPECTATIONS, without } from '../support/brand-expectations.ts';
 import { CALLBACK_MISMATCHES, type CallbackMerchant, callbacksOf, readCallback } from '../support/callbacks.ts';
 import { fill } from '../support/checkout.ts';

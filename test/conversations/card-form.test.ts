@@ -2,7 +2,18 @@
 import { describe, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/pages/locales/index.ts';
 import { DECLINE_CAUSES, type DeclineCause, REASONS } from '../../src/rules/reasons.ts';
-import { type Body, cardForm, checkoutOf, fill, marked, SUCCESS_URL, show } from '../support/checkout.ts';
+import {
+  type Body,
+  cardForm,
+  checkoutOf,
+  type FetchedPage,
+  fill,
+  inputs,
+  marked,
+  SUCCESS_URL,
+  show,
+  submitPage,
+} from '../support/checkout.ts';
 import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
 import { readable } from '../support/pages.ts';
 
@@ -73,28 +84,137 @@ describe('the accepted networks', () => {
 });
 
 describe('after a decline', () => {
-  const declined = async (session: Body = CARD) => {
+  const declined = async (session: Body = CARD, form: Fields = {}) => {
     const { url, id } = await checkout.open(session);
-    const response = await fetch(url, {
-      method: 'POST',
-      body: new URLSearchParams(cardForm({ card_expiry: '02/38', card_holder: 'Ada <Byron>' })),
-      redirect: 'manual',
-    });
-    return { url, id, response, cookie: response.headers.get('set-cookie') ?? '' };
+    const sent = await fill(url, cardForm({ card_expiry: '02/38', card_holder: 'Ada <Byron>', ...form }));
+    return { url, id, sent, cookie: cookieOf(sent) };
   };
-  const shownWith = async (url: string, cookie: string) =>
-    show(url, { headers: { cookie: cookie.split(';')[0] as string } });
+  const cookieOf = ({ headers }: FetchedPage): string => headers.get('set-cookie') ?? '';
+  const withCookie = (cookie: string) => ({ cookie: cookie.split(';')[0] as string });
+  const shownWith = (url: string, cookie: string) => show(url, { headers: withCookie(cookie) });
+  /** The form as a page shows it with the card kept: without a number. */
+  const AGAIN = { method: 'card', saved_card: 'kept', card_expiry: '01/38', card_cvv: '123', card_holder: 'Ada Byron' };
+  const KEPT = '<input type="radio" name="saved_card" value="kept" checked>';
+  const REMOVED = /^turnpike_card_form=; .*Max-Age=0$/;
 
-  test('the form has the name and the expiry, but neither the number nor the code', async () => {
-    const { url, response, cookie } = await declined();
-    expect(response.headers.get('location')).toBe(new URL(url).pathname);
+  test('the form has the card, the name and the expiry, but neither the number nor the code', async () => {
+    const { url, sent, cookie } = await declined();
+    expect(sent.location).toBe(new URL(url).pathname);
     expect(cookie).toMatch(
       new RegExp(`^turnpike_card_form=[\\w-]+; Path=${new URL(url).pathname}; HttpOnly; SameSite=Lax; Max-Age=900$`),
     );
     const { text } = await shownWith(url, cookie);
     expect(text).toContain('value="Ada &lt;Byron&gt;"');
     expect(text).toContain('value="02/38"');
-    expect(text).not.toMatch(/4111111111111111|4111 1111|value="123"/);
+    expect(text).toContain(`${KEPT}<span>Visa ending in 1111</span>`);
+    expect(inputs(text)).toEqual([
+      ...['saved_card', 'saved_card'],
+      ...['card_number', 'card_expiry', 'card_cvv', 'card_holder'],
+    ]);
+    expect(text).not.toMatch(/411111|4111 1111|value="123"/);
+  });
+
+  test('only the code has to be entered again, or what was wrong', async () => {
+    const { url, cookie } = await declined();
+    const wrong = await fill(url, { ...AGAIN, card_cvv: '', card_expiry: '01/20' }, withCookie(cookie));
+    expect([wrong.status, marked(wrong.text)]).toEqual([422, ['card_expiry', 'card_cvv']]);
+    expect(wrong.text).toContain(KEPT);
+    const paid = await fill(url, AGAIN, withCookie(cookie));
+    expect([paid.location, cookieOf(paid)]).toEqual([SUCCESS_URL, expect.stringMatching(REMOVED)]);
+  });
+
+  test('the card is submitted as it was entered, with its network and its code', async () => {
+    const { url, id, cookie } = await declined(CARD, AMEX);
+    const shown = await shownWith(url, cookie);
+    expect(readable(shown.text)).toContain('American Express ending in 0005');
+    expect(shown.text).toContain('<label class="saved" data-code="4">');
+    expect(readable((await fill(url, { ...AGAIN, card_cvv: '12' }, withCookie(cookie))).text)).toContain(
+      'Please fill in the 4 digits of the security code.',
+    );
+    await fill(url, { ...AGAIN, card_cvv: '1234' }, withCookie(cookie));
+    const [newest = ''] = await checkout.attempts((await checkout.inspect(id)).order_id);
+    expect((await checkout.inspect(newest)).details.card.masked).toBe('378282*****0005');
+  });
+
+  test('another card pays instead', async () => {
+    const { url, cookie } = await declined();
+    const form = cardForm({ saved_card: 'new', card_number: '5555 5555 5555 4444' });
+    expect((await fill(url, form, withCookie(cookie))).location).toBe(SUCCESS_URL);
+  });
+
+  test('a network that is not accepted any more is refused at the choice of the card', async () => {
+    const merchant = await shop.newMerchant();
+    const { url } = await checkout.open(CARD, merchant);
+    const cookie = cookieOf(await fill(url, cardForm({ card_expiry: '02/38' })));
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { card_networks: ['mastercard'] });
+    const { status, text } = await fill(url, AGAIN, withCookie(cookie));
+    expect([status, marked(text)]).toEqual([422, []]);
+    expect(text).toMatch(/id="saved_card-error">Visa is not accepted here/);
+  });
+
+  test.each([
+    ['without the cookie', ''],
+    ['with a forged cookie', `turnpike_card_form=${'A'.repeat(200)}`],
+  ])('%s the card that was kept is refused, by page and for the script; nothing is submitted', async (_, cookie) => {
+    const { url, id } = await declined();
+    const { status, text } = await fill(url, AGAIN, { cookie });
+    expect(status).toBe(422);
+    expect(readable(text)).toContain(en.cardProblems.saved);
+    expect(text).not.toContain('value="kept"');
+    const answer = JSON.parse((await fill(url, { ...AGAIN, answer: 'json' }, { cookie })).text);
+    expect(answer.problems).toEqual({ saved_card: en.cardProblems.saved });
+    expect(await checkout.attempts((await checkout.inspect(id)).order_id)).toHaveLength(1);
+  });
+
+  test('that follows a challenge, in any attempt, the form has the card', async () => {
+    const { url, id } = await checkout.open(CARD);
+    const { pathname } = new URL(url);
+    const challenged = async (form: Fields, cookie: string) => {
+      const sent = await fill(url, form, withCookie(cookie));
+      const challenge = await show(new URL(sent.location, url).href);
+      const bank = await submitPage(challenge, { threeDSSessionData: '' });
+      const { location, headers } = await submitPage(await submitPage(bank, { code: '1234' }));
+      return { cookie: cookieOf(sent), location, removal: headers.get('set-cookie') };
+    };
+    const first = await challenged(cardForm({ card_expiry: '06/38' }), '');
+    expect((await shownWith(url, first.cookie)).text).toContain(KEPT);
+    const second = await challenged({ ...AGAIN, card_expiry: '06/38' }, first.cookie);
+    expect([first, second].map(({ location, removal }) => [location, removal])).toEqual(
+      Array(2).fill([pathname, null]),
+    );
+    expect((await shownWith(url, second.cookie)).text).toContain(KEPT);
+    expect(await checkout.stateOf(id)).toBe('decline');
+    const paid = await challenged({ ...AGAIN, card_expiry: '05/38' }, second.cookie);
+    expect([paid.location, paid.removal]).toEqual([
+      SUCCESS_URL,
+      `turnpike_card_form=; Path=${pathname}; HttpOnly; SameSite=Lax; Max-Age=0`,
+    ]);
+  });
+
+  test('a payer who leaves the challenge for another card can choose the first one again', async () => {
+    const { url } = await checkout.open(CARD);
+    const cookie = cookieOf(await fill(url, cardForm({ card_expiry: '05/38' })));
+    await fill(`${url}/leave`, {});
+    const { text } = await shownWith(url, cookie);
+    expect(text).toContain('name="saved_card" value="kept"><span>Visa ending in 1111');
+    expect(text).toContain('name="saved_card" value="new" checked>');
+  });
+
+  test('of another method, or of a saved card, nothing is kept any more', async () => {
+    const { url, cookie } = await declined({ methods: ['card', 'vcard'] });
+    const other = await fill(url, { method: 'vcard', identifier: 'decline@example.com' }, withCookie(cookie));
+    expect(cookieOf(other)).toMatch(REMOVED);
+  });
+
+  test('of a telephone order the number is not kept', async () => {
+    const merchant = await shop.newMerchant({ telephone_orders: true });
+    const { body } = await shop.admin('POST', '/telephone-orders', {
+      ...{ mid: merchant.mid, amount: '10.00', currency: 'USD', description: 'Tea' },
+    });
+    const cookie = cookieOf(await fill(body.url, cardForm({ card_expiry: '02/38' })));
+    const { text } = await shownWith(body.url, cookie);
+    expect(text).toContain('value="02/38"');
+    expect(text).not.toContain('value="kept"');
   });
 
   test('only the browser that sent the card sees them, for 15 minutes, on this page', async () => {
@@ -107,10 +227,11 @@ describe('after a decline', () => {
       [url, 'turnpike_card_form=x'],
       [other.url, cookie],
     ] as const)
-      expect((await shownWith(address, sent)).text).not.toContain('Byron');
-    expect((await shownWith(url, cookie)).text).toContain('Byron');
+      expect((await shownWith(address, sent)).text).not.toMatch(/Byron|ending in/);
+    expect((await shownWith(url, cookie)).text).toContain('ending in 1111');
     await shop.advanceClock(901);
-    expect((await shownWith(url, cookie)).text).not.toContain('Byron');
+    expect((await shownWith(url, cookie)).text).not.toMatch(/Byron|ending in/);
+    expect((await fill(url, AGAIN, withCookie(cookie))).status).toBe(422);
   });
 
   test('nothing of the card is in the cookie as text, in the payment or in the logs', async () => {
@@ -125,9 +246,9 @@ describe('after a decline', () => {
     const { url, cookie } = await declined();
     const paid = await fill(url, cardForm());
     expect(paid.location).toBe(SUCCESS_URL);
-    const after = await fetch(url, { headers: { cookie: cookie.split(';')[0] as string } });
-    expect(after.headers.get('set-cookie')).toMatch(/^turnpike_card_form=; .*Max-Age=0$/);
-    expect(await after.text()).not.toContain('Byron');
+    const after = await shownWith(url, cookie);
+    expect(cookieOf(after)).toMatch(REMOVED);
+    expect(after.text).not.toContain('Byron');
   });
 });
 
@@ -145,6 +266,8 @@ describe('the reason of a decline', () => {
   const HIDDEN: Partial<Record<DeclineCause, keyof typeof en.cardForm>> = {
     lostOrStolen: 'refusedByBank',
     suspectedFraud: 'refusedByBank',
+    revoked: 'refusedByBank',
+    duplicate: 'refusedByBank',
     methodUnavailable: 'providerRefused',
   };
   // A payer who cancelled is not told of a decline.

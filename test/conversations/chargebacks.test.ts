@@ -1,6 +1,8 @@
 /** Chargebacks: the list with its deadlines, notes and states, and the evidence files. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifyAt } from '../../src/store/verify.ts';
+import { receiveNotifications } from '../../src/core/payments/notifications.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { ADMIN_TOKEN, type Answer, DATE, type Merchant, openShop, UUID_7 } from '../support/gateway.ts';
 import { operationsOf, refused } from '../support/operations.ts';
 
@@ -60,9 +62,11 @@ describe('the list', () => {
       payment_id: ids[0],
       mid: merchant.mid,
       order_id: expect.any(String),
+      stage: 'chargeback',
       amount: '7.00',
       currency: 'USD',
       received_at: expect.stringMatching(DATE),
+      reason: '',
       respond_by: expect.stringMatching(DATE),
       state: 'open',
       note: '',
@@ -83,7 +87,7 @@ describe('the list', () => {
     expect((await list(`mid=${merchant.mid}&state=closed`)).items).toMatchObject([{ payment_id: ids[0] }]);
     expect((await list(`mid=${merchant.mid}&to=2020-01-01`)).items).toEqual([]);
     expect((await list(`mid=${UNKNOWN_ID}`)).items).toEqual([]);
-    expect((await list('state=lost')).errors).toMatchObject([{ error_message: 'state: This value is not valid.' }]);
+    expect((await list('state=disputed')).errors).toMatchObject([{ error_message: 'state: This value is not valid.' }]);
     expect((await list('cursor=1.x')).errors).toMatchObject([{ error_message: 'cursor: This value is not valid.' }]);
   });
 
@@ -97,6 +101,151 @@ describe('the list', () => {
     );
     await shop.advanceClock(1);
     expect(await list(`mid=${merchant.mid}`)).toEqual(before);
+  });
+});
+
+describe('what the provider reports afterwards', () => {
+  const at = operationsOf(shop);
+  /** The provider sends a notification. */
+  const tell = (reference: string, body: Record<string, unknown>): Promise<void> =>
+    receiveNotifications(shop.gateway, 'upstream', [
+      { eventId: randomUUID(), reference, body: { ...body, reference } },
+    ]);
+  const rowOf = async (id: string) => (await shop.rows(`select * from chargebacks where payment_id = '${id}'`))[0];
+  const moves = async (id: string) =>
+    (await shop.inspect(id)).history
+      .filter(({ event }: { event: string }) => /charge/i.test(event))
+      .map(({ event, from, to, amount }: Record<string, string>) => [event, from, to, amount]);
+
+  test.each(['pin-a', 'vcard'])(
+    'a reversal returns a payment of %s to its state, and it can be refunded',
+    async (brand) => {
+      const id = await chargedBack(shop.merchant, true, brand);
+      await at.control(id, { chargeback_reversed: true });
+      await at.becomes(id, 'SETTLED');
+      expect(await shop.inspect(id)).toMatchObject({ captured: '10.00', refunded: '0.00', attention: null });
+      expect(await moves(id)).toEqual([
+        ['chargedBack', 'SETTLED', 'CHARGEBACK', '10.00'],
+        ['chargebackReversed', 'CHARGEBACK', 'SETTLED', '10.00'],
+      ]);
+      expect(await rowOf(id)).toMatchObject({ state: 'won', stage: 'chargeback' });
+      expect((await shop.admin('POST', `/payments/${id}/refund`, { amount: '4.00' })).status).toBe(200);
+      await expect.poll(async () => (await shop.inspect(id)).refunded).toBe('4.00');
+    },
+  );
+
+  test.each(['pin-a', 'vcard'])('a second chargeback of %s takes the money once more', async (brand) => {
+    const id = await chargedBack(shop.merchant, { amount: '3.00', reason: 'Goods not received' }, brand);
+    expect((await list(`mid=${shop.merchant.mid}&stage=chargeback&limit=1`)).items[0]).toMatchObject({
+      payment_id: id,
+      amount: '3.00',
+      reason: 'Goods not received',
+    });
+    await at.control(id, { chargeback_reversed: true });
+    await at.becomes(id, 'SETTLED');
+    await at.control(id, { second_chargeback: { amount: '2.50', respond_by: null } });
+    await at.becomes(id, 'CHARGEBACK');
+    expect(await moves(id)).toEqual([
+      ['chargedBack', 'SETTLED', 'CHARGEBACK', '3.00'],
+      ['chargebackReversed', 'CHARGEBACK', 'SETTLED', '3.00'],
+      ['secondChargedBack', 'SETTLED', 'CHARGEBACK', '2.50'],
+    ]);
+    expect((await list(`mid=${shop.merchant.mid}&stage=second_chargeback`)).items[0]).toMatchObject({
+      payment_id: id,
+      stage: 'second_chargeback',
+      state: 'open',
+      amount: '2.50',
+      respond_by: null,
+    });
+    await at.control(id, { chargeback_reversed: true });
+    await at.becomes(id, 'SETTLED');
+    expect(await rowOf(id)).toMatchObject({ state: 'won', stage: 'second_chargeback' });
+  });
+
+  test('at most what is left of the payment is taken', async () => {
+    const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+    await shop.admin('POST', `/payments/${id}/refund`, { amount: '4.00' });
+    await at.control(id, { chargeback: { amount: '30.00' } });
+    await at.becomes(id, 'CHARGEBACK');
+    expect((await moves(id)).at(-1)).toEqual(['chargedBack', 'SETTLED', 'CHARGEBACK', '6.00']);
+  });
+
+  test('a refund that completes during the chargeback: the reversal leads to REFUND', async () => {
+    const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+    await at.fault('timeout_after', { mid: shop.merchant.mid, brand: 'pin-a', count: 1 });
+    await shop.admin('POST', `/payments/${id}/refund`, {});
+    await tell(id, { type: 'chargeback' });
+    await at.becomes(id, 'CHARGEBACK');
+    await shop.advanceClock(60);
+    await expect.poll(async () => (await shop.inspect(id)).refunded).toBe('10.00');
+    await tell(id, { type: 'chargeback_reversed' });
+    expect((await moves(id)).at(-1)).toEqual(['chargebackReversed', 'CHARGEBACK', 'REFUND', '10.00']);
+  });
+
+  test('a chargeback that was reported before has no effect after its reversal', async () => {
+    const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+    for (const type of ['chargeback', 'chargeback_reversed', 'chargeback'])
+      await tell(id, { type, chargeback: 'cb-1' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED' });
+    expect(await rowOf(id)).toMatchObject({ state: 'won' });
+    await tell(id, { type: 'chargeback', chargeback: 'cb-2', amount: '200', currency: 'USD' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK' });
+    expect(await rowOf(id)).toMatchObject({ state: 'open', amount: '200' });
+  });
+
+  test('a reversal that arrives before its chargeback waits for it', async () => {
+    const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+    await tell(id, { type: 'chargeback_reversed' });
+    expect(await moves(id)).toEqual([]);
+    await tell(id, { type: 'chargeback' });
+    expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
+    await shop.advanceClock(3600);
+    await at.becomes(id, 'SETTLED');
+  });
+
+  test('an inquiry and a warning move no money; a chargeback that follows replaces them; it can be lost', async () => {
+    const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+    await tell(id, { type: 'inquiry', reason: 'Not recognised', respond_by: '2030-01-31T12:00:00Z' });
+    expect(await rowOf(id)).toMatchObject({ stage: 'inquiry', state: 'open', reason: 'Not recognised' });
+    await tell(id, { type: 'warning' });
+    await tell(id, { type: 'inquiry' });
+    expect(await rowOf(id)).toMatchObject({ stage: 'warning', state: 'open', reason: '' });
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+    await tell(id, { type: 'chargeback' });
+    await tell(id, { type: 'chargeback_lost' });
+    expect(await rowOf(id)).toMatchObject({ stage: 'chargeback', state: 'lost' });
+    expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
+  });
+
+  test('a reversal is told if the account wants it', async () => {
+    const merchant = await shop.newMerchant({ chargeback_reversal_callbacks: true });
+    for (const [who, types] of [
+      [merchant, ['chargeback', 'chargeback', 'chargeback']],
+      [shop.merchant, ['chargeback', 'chargeback']],
+    ] as const) {
+      const id = await chargedBack(who, { amount: '3.00' });
+      await at.control(id, { chargeback_reversed: true });
+      await at.becomes(id, 'SETTLED');
+      await at.control(id, { second_chargeback: true });
+      await at.becomes(id, 'CHARGEBACK');
+      const { callbacks } = await shop.inspect(id);
+      expect(callbacks.map(({ type }: { type: string }) => type).filter((type: string) => type !== 'sale')).toEqual(
+        types,
+      );
+    }
+  });
+
+  test('a reversal without a chargeback is refused by the sandbox and waits in the gateway', async () => {
+    for (const brand of ['pin-a', 'vcard']) {
+      const id = await at.sale(brand, shop.merchant, {}, 'SETTLED');
+      expect((await shop.sandbox('POST', `/payments/${id}`, { chargeback_reversed: true })).body.errors).toMatchObject([
+        { error_message: 'chargeback_reversed: The payment is not charged back.' },
+      ]);
+    }
+    const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+    expect((await shop.sandbox('POST', `/payments/${id}`, { chargeback: { amount: '3' } })).body.errors).toMatchObject([
+      { error_message: 'chargeback.amount: This value is not valid.' },
+    ]);
   });
 });
 
@@ -126,9 +275,10 @@ describe('a change', () => {
   });
 
   test.each([
-    [{ state: 'won' }, 'state: This value should be one of: open, answered, closed.'],
+    [{ state: 'paid' }, 'state: This value should be one of: open, answered, won, lost, closed.'],
     [{ note: 1 }, 'note: This value should be a text.'],
     [{ note: 'x'.repeat(1001) }, 'note: This value is too long. It should have 1000 characters or less.'],
+    [{ note: 'Card ４１１１ 1111-1111_1111' }, 'note: This value should not contain a card number.'],
     [{ notes: 'x' }, 'notes: This value does not exist.'],
     ['x', 'body: The body should be a JSON object.'],
   ])('to %j is refused', async (body, entry) => {
@@ -198,6 +348,13 @@ describe('evidence', () => {
     ['another encoding', 'a.txt', Buffer.from('e9e8', 'hex'), TYPE],
     ['no name', ' / ', PNG, 'name: This value should not be blank.'],
     ['a long name', 'x'.repeat(121), PNG, 'name: This value is too long. It should have 120 characters or less.'],
+    ...['proof.exe', 'proof.pdf.js', 'PROOF.EXE'].map((name): [string, string, string, string] => [
+      `the ending of ${name}`,
+      name,
+      'A text',
+      'name: The name should end in .pdf, .png, .jpg, .jpeg, .txt, .csv, .log, .md, .eml or nothing.',
+    ]),
+    ['a card number', 'scan4111111111111111.png', PNG, 'name: This value should not contain a card number.'],
   ])('%s is refused', async (_, name, bytes, entry) => {
     expect(await upload(id, name, bytes)).toEqual(refused('invalidData', entry));
   });

@@ -14,6 +14,7 @@ import {
   signed,
   VCARD,
 } from '../support/checkout.ts';
+import { UNKNOWN_ROUTE } from '../support/entries.ts';
 import { type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { statusAndBody } from '../support/operations.ts';
 
@@ -42,11 +43,6 @@ const invalid = (...entries: string[]) => refusal('invalidData', ...entries);
 const ACCEPTED = { status: 200, body: { redirect_url: expect.any(String) } };
 
 describe('an unknown path is refused before its body is read', () => {
-  const UNKNOWN = {
-    status: 404,
-    body: { result: 'ERROR', error_code: 0, error_message: 'Route or parameters is not supported', errors: [] },
-  };
-
   test.each<[string, () => string]>([
     ['a malformed body', () => '{'],
     ['an empty body', () => ''],
@@ -54,8 +50,8 @@ describe('an unknown path is refused before its body is read', () => {
     ['a name that is not allowed', () => '{"__proto__": 1}'],
     ['a valid body', sessionText],
   ])('with %s', async (_, body) => {
-    expect(await post('payment/sale', body())).toEqual(UNKNOWN);
-    expect(await post('session', body(), 'PUT')).toEqual(UNKNOWN);
+    expect(await post('payment/sale', body())).toEqual({ status: 404, body: UNKNOWN_ROUTE });
+    expect(await post('session', body(), 'PUT')).toEqual({ status: 405, body: UNKNOWN_ROUTE });
   });
 
   test('closes the connection when the body does not end', async () => {
@@ -226,6 +222,13 @@ describe('custom_data', () => {
 
   test('may be a list', async () => {
     expect(await callbackWith(['tea', 'pot'])).toMatchObject({ 'custom_data[0]': 'tea', 'custom_data[1]': 'pot' });
+  });
+
+  test('is refused when a name in brackets means what another name has', async () => {
+    const both = invalid('custom_data: This value should be a single text or have members, not both.');
+    expect(await sendSession({ custom_data: { a: 'scalar', 'a[b]': 'deep' } })).toEqual(both);
+    const once = invalid('custom_data: This value should be sent once.');
+    expect(await sendSession({ custom_data: { a: { b: 'x' }, 'a[b]': 'y' } })).toEqual(once);
   });
 
   test('is refused when it contains a card number, also as a number', async () => {

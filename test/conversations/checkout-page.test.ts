@@ -192,10 +192,19 @@ describe('the outcome', () => {
     expect((await checkout.events(id)).filter((event) => event === 'settled')).toEqual(['settled']);
   });
 
-  test('links to the provider again while the payer is there', async () => {
-    const { url, page } = await checkout.atDocA();
-    expect(await show(url)).toMatchObject({ status: 303, location: page });
-  });
+  test.each(['', '?method=doc-a', '?leaving=provider'])(
+    'a payer who comes back from the provider to %j finds the ways on, and is not led there again',
+    async (query) => {
+      const { url, page } = await checkout.atDocA({ methods: ['doc-a', 'vcard'] });
+      const { status, text } = await show(url + query);
+      expect(status).toBe(200);
+      expect(text).toContain(`href="${page}"`);
+      expect(text).toContain(`action="${new URL(url).pathname}/leave"`);
+      expect(text).toContain(`href="${CANCEL_URL}"`);
+      const left = await follow(await fill(`${url}/leave`, {}));
+      expect(choices(left.text)).toEqual(['vcard', 'doc-a']);
+    },
+  );
 
   test('a transfer lasts five minutes, not as long as the session', async () => {
     const merchant = await shop.newMerchant();
@@ -212,7 +221,7 @@ describe('the outcome', () => {
     await shop.advanceClock(120, shop.merchant.mid);
     const { text } = await follow({ ...(await fill(url, {})), url });
     expect(text).toMatch(/<svg|<img/);
-    for (const part of [orderId, 'EUR', '10.00', 'Tea']) expect(text).toContain(part);
+    for (const part of [orderId, '€10.00', 'Tea']) expect(text).toContain(part);
   });
 });
 
@@ -333,9 +342,12 @@ describe('leaving the page', () => {
     expect(await checkout.stateOf(id, merchant)).toBe('decline');
   });
 
-  test.each([[undefined], [CANCEL_URL]])('offers cancel when the session has a cancel_url: %s', async (cancel_url) => {
+  test.each([
+    [CANCEL_URL, CANCEL_URL],
+    [undefined, 'https://shop.example/'],
+  ])('a payer who cancels goes to cancel_url, or to the start page of the shop: %s', async (cancel_url, address) => {
     const { text } = await show((await checkout.open({ cancel_url })).url);
-    expect(/<a[^>]*href="([^"]*)"[^>]*>Cancel and go back<\/a>/.exec(text)?.[1]).toBe(cancel_url);
+    expect(/<a[^>]*href="([^"]*)"[^>]*>Cancel and go back<\/a>/.exec(text)?.[1]).toBe(address);
   });
 
   test.each(['success', 'decline'] as const)(

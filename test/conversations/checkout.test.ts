@@ -23,6 +23,7 @@ import {
   UNKNOWN_ID,
   VCARD,
 } from '../support/checkout.ts';
+import { UNKNOWN_ROUTE } from '../support/entries.ts';
 import { type Merchant, newOrderId, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { operationFields, statusAndBody } from '../support/operations.ts';
 
@@ -172,10 +173,9 @@ describe('the order of checks', () => {
   test.each(['session', 'payment/status', 'session/x', 'Session', '', 'payment', 'payment/credit', 'payment/sale'])(
     'answers only POST on known paths: %j',
     async (path) => {
-      const error_message = 'Route or parameters is not supported';
-      const body = { result: 'ERROR', error_code: 0, error_message, errors: [] };
-      for (const method of path in SIGNED ? ['GET', 'PUT'] : ['GET', 'POST']) {
-        expect(await statusAndBody(checkout.raw(path, { method }))).toEqual({ status: 404, body });
+      const [status, methods] = path in SIGNED ? [405, ['GET', 'PUT']] : [404, ['GET', 'POST']];
+      for (const method of methods) {
+        expect(await statusAndBody(checkout.raw(path, { method }))).toEqual({ status, body: UNKNOWN_ROUTE });
       }
     },
   );
@@ -368,7 +368,7 @@ describe('operations on a payment', () => {
     const voided = await checkout.inState('pending', shop.merchant);
     expect(await send('payment/void', { payment_id: voided })).toEqual(ok({ payment_id: voided, result: 'accepted' }));
     const payment_id = await checkout.inState('pending', shop.merchant);
-    const captured = { status: 'settled', trans_status: 'success', date: A_DATE };
+    const captured = { status: 'settled', trans_status: 'SUCCESS', date: A_DATE };
     expect(await send('payment/capture', { payment_id, amount })).toEqual(ok({ payment_id, ...captured }));
     expect((await checkout.inspect(payment_id)).captured).toBe(amount ?? '10.00');
     expect(await send('payment/capture', { payment_id, amount })).toEqual(refusal('captureNotPending'));

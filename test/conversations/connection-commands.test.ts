@@ -8,7 +8,7 @@ import {
   listedRoutes,
   replacedRoutes,
 } from '../../src/cli/connection.ts';
-import { StartupError } from '../../src/lib/startup-error.ts';
+import { StartupError } from '../../src/lib/flow/startup-error.ts';
 import { openShop } from '../support/gateway.ts';
 
 const shop = openShop();
@@ -21,7 +21,11 @@ test('a connection is added, listed, checked and routed to; its credentials are 
   // A port on which nothing listens.
   const settings = { api_base: 'http://127.0.0.1:9' };
   const added = await addedConnection(gateway, json({ connector: 'stripe', name: 'EU', credentials, settings }));
-  const [, id = ''] = /^connection_id +(\S+)\nnotification_path +\/inbound\/stripe\/\S+$/.exec(added.text) ?? [];
+  const [, id = '', checked] =
+    /^connection_id +(\S+)\nnotification_path +\/inbound\/stripe\/\S+\n(.*)$/.exec(added.text) ?? [];
+  const unreachable = 'The provider could not be reached (connect ECONNREFUSED 127.0.0.1:9).';
+  expect(checked).toBe(`The connection is saved, but its check failed. ${unreachable}`);
+  expect(added.value).toMatchObject({ connection_id: id, check: { ok: false, detail: unreachable } });
   expect(await listedConnections(gateway)).toEqual({
     value: { items: [{ connection_id: id, connector: 'stripe', mode: 'test', name: 'EU' }] },
     text: `${id}  stripe  test  EU`,
@@ -45,7 +49,7 @@ test('a connection is added, listed, checked and routed to; its credentials are 
 
 test.each<[unknown, RegExp]>([
   [null, /^connector: This value should be one of stripe/],
-  [{ connector: 'paypal' }, /^connector: /],
+  [{ connector: 'nobody' }, /^connector: /],
   [{ connector: 'stripe', name: 'EU', credentials: {} }, /credentials\.secret_key: This value should not be blank/],
   [{ connector: 'stripe', name: 'EU', credentials, mids: ['x'] }, /mids/],
 ])('the connection %j is refused', async (input, message) => {

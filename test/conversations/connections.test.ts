@@ -1,16 +1,16 @@
 /** Connections over the admin API: credentials are write-only, refusals name the field, and scopes are kept. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createConnection } from '../../src/core/connections.ts';
-import { commandCaller, type Principal } from '../../src/core/principal.ts';
-import { rotateKeys } from '../../src/core/rotation.ts';
-import { boundTo, createSeal, newMasterKey } from '../../src/lib/seal.ts';
+import { createConnection } from '../../src/core/connections/connections.ts';
+import { rotateKeys } from '../../src/core/installation/rotation.ts';
+import { commandCaller, type Principal } from '../../src/core/operators/principal.ts';
+import { boundTo, createSeal, newMasterKey } from '../../src/lib/crypto/seal.ts';
 import { refuseSimulatedRoutes } from '../../src/server/provider.ts';
-import { openRotationStore } from '../../src/store/rotation.ts';
+import { openRotationStore } from '../../src/store/installation/rotation.ts';
 import { ADMIN_TOKEN, openShop, startTestGateway } from '../support/gateway.ts';
 import { connect, openProviders, type TestProvider } from '../support/providers.ts';
 
-const OWNER: Principal = { kind: 'token', id: null, name: 'test', role: 'owner', mids: null };
+const OWNER: Principal = { kind: 'token', id: null, name: 'test', role: 'owner', mids: null, refundLimit: null };
 const OLD_KEY = newMasterKey();
 const shop = openShop({ masterKey: OLD_KEY });
 const providers = openProviders(1);
@@ -39,19 +39,23 @@ describe('a connection', () => {
       mode: null,
       credentials: { url: 'set', key: 'set', notification_secret: 'set' },
       settings: {},
+      active_methods: null,
       notification_url: `${shop.url}/inbound/upstream/${connection_id}`,
       health: { state: 'closed', since: null, last_error: null },
       created_at: expect.any(String),
       updated_at: expect.any(String),
+      check: { ok: true, detail: 'The provider is Turnpike sandbox.' },
     });
     const changed = await shop.admin('PATCH', `/connections/${connection_id}`, {
       name: 'Renamed',
       credentials: { key: 'wrong' },
       settings: { methods: { 'bank-a': 'ideal' } },
     });
-    expect(changed.body).toMatchObject({ name: 'Renamed', settings: { methods: { 'bank-a': 'ideal' } } });
-    expect((await shop.admin('GET', `/connections/${connection_id}`)).body).toEqual(changed.body);
-    expect((await shop.admin('GET', '/connections')).body.items).toContainEqual(changed.body);
+    const { check, ...saved } = changed.body;
+    expect(saved).toMatchObject({ name: 'Renamed', settings: { methods: { 'bank-a': 'ideal' } } });
+    expect(check).toEqual({ ok: false, detail: 'The provider does not accept the key.' });
+    expect((await shop.admin('GET', `/connections/${connection_id}`)).body).toEqual(saved);
+    expect((await shop.admin('GET', '/connections')).body.items).toContainEqual(saved);
     expect((await shop.admin('DELETE', `/connections/${connection_id}`)).body).toEqual({
       connection_id,
       deleted: true,
@@ -73,7 +77,7 @@ describe('a connection', () => {
     await shop.admin('PATCH', `/connections/${id}`, { credentials: { key: 'wrong' } });
     expect((await shop.admin('POST', `/connections/${id}/check`)).body).toEqual({
       ok: false,
-      detail: 'The provider answered 401.',
+      detail: 'The provider does not accept the key.',
     });
     await shop.admin('PATCH', `/connections/${id}`, { credentials: { url: 'http://127.0.0.1:9' } });
     expect((await shop.admin('POST', `/connections/${id}/check`)).body).toMatchObject({ ok: false });
@@ -90,7 +94,7 @@ describe('a connection', () => {
   });
 
   test.each<[string, Record<string, unknown>, string[]]>([
-    ['an unknown connector', { connector: 'paypal' }, ['connector']],
+    ['an unknown connector', { connector: 'nobody' }, ['connector']],
     ['no connector', { connector: undefined }, ['connector']],
     ['a blank name', { name: ' ' }, ['name']],
     [
@@ -191,10 +195,11 @@ test('production routes no payment to a simulator, and does not start while a ro
   const live = await startTestGateway({ environment: 'production' });
   try {
     const { gateway, merchant } = live;
-    const { connectionId } = await createConnection(gateway, OWNER, commandCaller('test'), 'upstream', {
+    const saved = await createConnection(gateway, OWNER, commandCaller('test'), 'upstream', {
       name: 'Simulator',
       credentials: provider().credentials,
     });
+    const { connectionId } = saved.row;
     const checked = await live.admin('POST', `/connections/${connectionId}/check`);
     expect(checked.body).toEqual({
       ok: false,

@@ -1,12 +1,12 @@
 /** Credits to a tokenised card: which payment they refund, how much of it, how often, and for which accounts. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { findAccount } from '../../src/core/accounts.ts';
+import { findAccount } from '../../src/core/accounts/accounts.ts';
 import type { Account, Gateway } from '../../src/core/context.ts';
 import { credit } from '../../src/core/payments/credit.ts';
 import { requestFingerprint } from '../../src/core/payments/open.ts';
-import { newId } from '../../src/lib/id.ts';
-import { canonicalJson } from '../../src/lib/json.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { canonicalJson } from '../../src/lib/text/json.ts';
 import { type Body, checkoutOf, creditFields, refusal, sessionFields, signed } from '../support/checkout.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop } from '../support/gateway.ts';
 import { refused, statusAndBody } from '../support/operations.ts';
@@ -169,7 +169,7 @@ describe('the same order twice', () => {
         },
       },
     };
-    const order = { orderId, amountText: '5.00', currency: 'USD', cardToken: token, content: 'x' };
+    const order = { orderId, amountText: '5.00', currency: 'USD', card: { token }, content: 'x' };
     await expect(credit(slow, account, order)).rejects.toMatchObject({ error: 'duplicatePayment' });
     expect(await credits.find({ mid: merchant.mid, orderId, part: '' })).toBeUndefined();
     expect((await inspect(id)).refunded).toBe('0.00');

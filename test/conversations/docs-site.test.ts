@@ -6,7 +6,9 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { AUDIENCES } from '../../src/pages/docs/chapters.ts';
 import { docsLibrary } from '../../src/pages/docs/index.ts';
+import { REQUESTS_FILE } from '../../src/pages/docs/library.ts';
 import { findSections } from '../../src/pages/docs/search.ts';
+import { SYNONYMS } from '../../src/pages/docs/synonyms.ts';
 import { type Merchant, openShop, startTestGateway } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
 import { ROOT } from '../support/process.ts';
@@ -23,7 +25,7 @@ test('every Markdown file of docs is a chapter, once', () => {
   const files = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`);
-  expect(listed.filter((name) => name.startsWith('docs/')).toSorted()).toEqual(files.toSorted());
+  expect([...listed.filter((name) => name.startsWith('docs/')), REQUESTS_FILE].toSorted()).toEqual(files.toSorted());
   expect(new Set(listed).size).toBe(listed.length);
 });
 
@@ -102,7 +104,7 @@ describe('pages', () => {
 
 describe('the search', () => {
   const best = async (query: string): Promise<string[]> =>
-    findSections((await docsLibrary()).index, query, 5).map(({ path }) => path);
+    findSections((await docsLibrary()).index, query, 5, SYNONYMS).map(({ path }) => path);
 
   test.each([
     ['compute the hash', '/docs/merchant/sign-requests#compute-the-hash'],
@@ -110,11 +112,21 @@ describe('the search', () => {
     ['Hash is not valid', '/docs/merchant/sign-requests#hash-errors'],
     ['TURNPIKE_MASTER_KEY', '/docs/configuration'],
     ['checkoutSession', '/docs/reference/checkout#checkoutSession'],
+    ['order_description', '/docs/reference/merchants#sale'],
+    ['webhook', '/docs/merchant/callbacks'],
+    ['iframe', '/docs/merchant/payment-page#frames'],
+    ['cents', '/docs/merchant/sign-requests#amounts'],
+    ['sca', '/docs/three-ds'],
+    ['Apple Pay', '/docs/merchant/wallets'],
+    ['google pay', '/docs/merchant/wallets'],
+    ['subscription', '/docs/merchant/schedules#create-a-schedule'],
+    ['payment link', '/docs/reference/checkout#checkoutSession'],
+    ['refund of a zebra', '/docs/merchant/operations#refund-and-reversal'],
   ])('finds %s', async (query, path) => expect(await best(query)).toContain(path));
 
   test('has the same results on the page and in the browser', async () => {
     const index = JSON.parse((await get('/docs/search.json')).text);
-    const expected = findSections(index, 'refund callback', 30).map(({ path }) => path);
+    const expected = findSections(index, 'refund callback', 30, SYNONYMS).map(({ path }) => path);
     const { text } = await get('/docs/search?q=refund+callback');
     const list = /<ul class="results">(.*?)<\/ul>/s.exec(text)?.[1] ?? '';
     expect([...list.matchAll(/href="([^"]+)"/g)].map(([, path]) => path)).toEqual(expected);
@@ -132,8 +144,8 @@ describe('the search', () => {
 describe('the code on the pages', () => {
   const PAGE = '/docs/merchant/quick-start';
   const keysOf = (text: string) => ({
-    client: /CLIENT_KEY=(\S+)/.exec(text)?.[1],
-    merchant: /MERCHANT_KEY=(\S+)/.exec(text)?.[1],
+    client: /\bCLIENT_KEY=(test_\S+)/.exec(text)?.[1],
+    merchant: /\bMERCHANT_KEY=(test_\S+)/.exec(text)?.[1],
   });
 
   test('has the keys of an account that the operator may see, and never a password', async () => {
@@ -149,7 +161,7 @@ describe('the code on the pages', () => {
 
   test('has the keys of the demo account without a session in the sandbox', async () => {
     const { text } = await get(PAGE);
-    const demo = /client_key.*?(test_\w+).*?(test_\w+)/s.exec((await get('/')).text);
+    const demo = /<dt>client_key.*?(test_\w+).*?(test_\w+)/s.exec((await get('/')).text);
     expect(keysOf(text)).toEqual({ client: demo?.[1], merchant: demo?.[2] });
     expect(text).toContain('PASSWORD=…');
   });

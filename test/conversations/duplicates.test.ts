@@ -1,6 +1,6 @@
 /** One order, one payment: repeats, collisions and new attempts under the same order_id. */
 import { expect, test } from 'vitest';
-import { verifyAt } from '../../src/store/verify.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { entryOf } from '../support/entries.ts';
 import { newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 

@@ -1,8 +1,9 @@
 /** Erasure of personal data: of a payment, of a payer, of a saved card; what is refused, what stays, and that nothing is left. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { verifyAt } from '../../src/store/verify.ts';
-import { type Body, checkoutOf, creditFields, refusal } from '../support/checkout.ts';
+import { foldProjections } from '../../src/core/projections/projections.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
+import { type Body, checkoutOf, creditFields, fill, refusal, VCARD } from '../support/checkout.ts';
 import { entryOf } from '../support/entries.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop, sign } from '../support/gateway.ts';
 import { leftovers } from '../support/leftovers.ts';
@@ -183,6 +184,43 @@ describe('refusals, in their order', () => {
     ]);
     await shop.advanceClock(2 * DAY, merchant.mid);
     expect((await erase(id)).status).toBe(200);
+    await isSound();
+  });
+
+  test.each(['by payment', 'by e-mail address'])(
+    'a decline after which the payer has paid does not count, %s',
+    async (by) => {
+      const payer = newPayer();
+      const merchant = await shop.newMerchant();
+      const declined = await checkout.paid(customer(payer), merchant, 'decline');
+      const again = await fill(declined.url, VCARD.success);
+      expect(again.status).toBe(303);
+      const { body: paid } = await checkout.send('payment/status', { order_id: declined.orderId }, merchant);
+      expect(paid.status).toBe('settled');
+      expect(paid.payment_id).not.toBe(declined.id);
+      const ids = [declined.id, paid.payment_id].toSorted();
+      if (by === 'by payment') {
+        const { status, body } = await erase(declined.id);
+        expect([status, body.erased?.toSorted()]).toEqual([200, ids]);
+      } else {
+        const { status, body } = await eraseByEmail(merchant, { email: payer.email });
+        expect([status, body.erased.toSorted(), body.refused]).toEqual([200, ids, []]);
+      }
+      expect(await leftovers(shop, personal(payer))).toEqual([]);
+      await isSound();
+    },
+  );
+
+  test('two declines: while the payer can try again, neither attempt is erased', async () => {
+    const payer = newPayer();
+    const merchant = await shop.newMerchant();
+    const { id, url } = await checkout.paid(customer(payer), merchant, 'decline');
+    await fill(url, VCARD.decline);
+    expect((await erase(id)).status).toBe(400);
+    const { body } = await eraseByEmail(merchant, { email: payer.email });
+    expect([body.erased, body.refused.length]).toEqual([[], 2]);
+    expect((await fill(url, VCARD.success)).status).toBe(303);
+    expect((await eraseByEmail(merchant, { email: payer.email })).body.erased).toHaveLength(3);
     await isSound();
   });
 
@@ -371,8 +409,10 @@ describe('the panel', () => {
     const refusedPage = await operator.submit(path, { scope: 'order' });
     expect([refusedPage.status, refusedPage.text.includes('The payment is open')]).toEqual([400, true]);
     await shop.rows(`update operator_sessions set confirmed_at = now() - interval '1 hour'`);
-    const { status, location } = await operator.submit(path, { scope: 'order' });
+    const { status, location } = await operator.get(path);
     expect([status, location]).toEqual([303, expect.stringContaining(encodeURIComponent(path))]);
+    expect((await operator.submit(path, { scope: 'order' })).status).toBe(403);
+    expect((await shop.inspect(body.trans_id)).details.payer).toHaveProperty('email');
     const support = await signedIn(shop, 'support');
     expect((await support.get(`/admin/payments/${body.trans_id}`)).text).not.toContain(path);
     expect((await support.submit(path)).status).toBe(403);
@@ -415,12 +455,20 @@ describe('retention', () => {
     const body = async () => (await shop.rows(`select body from callbacks where payment_id = '${id}'`))[0]?.body;
     await inDays({}, 400, merchant);
     expect(await body()).not.toBe('');
-    await shop.rows(`update callbacks set created_at = now() - interval '5 days' where payment_id = '${id}'`);
+    await foldProjections(shop.gateway);
+    const setAge = async (age: string) => {
+      for (const table of ['callbacks', 'callback_log']) {
+        await shop.rows(`update ${table} c set created_at = h.at - interval '${age}' from history h
+          where h.payment_id = c.payment_id and h.seq = c.seq and h.payment_id = '${id}'`);
+      }
+    };
+    await setAge('5 days');
     await inDays({ callbackBodies: 6 }, 0, merchant);
     expect(await body()).not.toBe('');
     await inDays({ callbackBodies: 4 }, 0, merchant);
     expect(await body()).toBe('');
     expect(await shop.gateway.metrics.text()).toContain('turnpike_erased_total{what="callback_bodies"} ');
+    await setAge('0 days');
     await isSound();
   });
 

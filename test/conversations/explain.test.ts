@@ -91,6 +91,7 @@ const FORMS: Record<string, { fields: Fields; signs: string[] }> = {
 const order = { number: 'order i/9', amount: '1210.00', currency: 'USD', description: 'Two teapots & a cup' };
 const CHECKOUTS: Record<string, Record<string, unknown>> = {
   session: sessionFields({ order }),
+  link: { title: 'Two teapots & a cup', amount: '1210.00', currency: 'USD', description: 'With i', uses: null },
   'payment/status': { payment_id: SOME_UUID },
   'payment/card/credit': creditFields({ order_id: 'order i-10' }),
   'payment/refund': { payment_id: SOME_UUID, amount: '5.00' },
@@ -364,7 +365,7 @@ describe('hints', () => {
     expect(body.mistakes).toContain('unreadable_body');
     expect(body.hints).toContain('order_id: This value should be sent once.');
     expect((await ask(`${request}&payer_city=%zz`)).mistakes).toEqual(['unreadable_body']);
-    expect((await ask(`${request}&order_id[]=x`)).mistakes).toEqual(['wrong_type']);
+    expect((await ask(`${request}&order_id[]=x`)).mistakes).toEqual(['unreadable_body', 'wrong_type']);
     const json = JSON.stringify(signed('payment/void', { payment_id: SOME_UUID }, shop.merchant));
     expect((await ask(json.replace('{', '{"hash":"x",'))).hints).toEqual(['hash: This value should be sent once.']);
   });

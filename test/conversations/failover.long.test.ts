@@ -1,11 +1,11 @@
 /** Failover of card payments: when another connection takes one over, when none does, and that none is charged twice. */
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Deadline } from '../../src/lib/deadline.ts';
-import { newId } from '../../src/lib/id.ts';
-import { signatureOf } from '../../src/lib/signature.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { signatureOf } from '../../src/lib/crypto/signature.ts';
+import { Deadline } from '../../src/lib/time/deadline.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
-import { verifyAt } from '../../src/store/verify.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { type AdyenDouble, startAdyen } from '../doubles/adyen.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
 import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';

@@ -45,6 +45,24 @@ const paid = async (): Promise<{ id: string; at: string }> => {
   return payment;
 };
 
+test('a request of a risk rule that Mollie has no words for is recorded as lost', async () => {
+  const { body: rule } = await shop.admin('POST', '/risk/rules', {
+    mid: merchant.mid,
+    name: 'Always a challenge',
+    condition: { field: 'brand', op: '=', value: 'card' },
+    action: { kind: 'require_3ds' },
+    state: 'on',
+  });
+  const session = await checkout.open({ methods: ['card'] }, merchant);
+  expect((await fill(session.url, { method: 'card' })).status).toBe(303);
+  expect((await shop.inspect(session.id)).risk.three_ds).toEqual({
+    requested: 'challenge',
+    reason: 'require_3ds',
+    sent_as: 'nothing',
+  });
+  expect((await shop.admin('DELETE', `/risk/rules/${rule.rule_id}`)).status).toBe(200);
+});
+
 describe('a payment', () => {
   test('is paid on the page of Mollie and settled by the webhook, which may come twice', async () => {
     const { id, at } = await sale();
@@ -81,9 +99,19 @@ describe('a payment', () => {
 
   test('is charged back', async () => {
     const { id, at } = await paid();
-    mollie.newChargeback(at);
+    const chargeback = mollie.newChargeback(at);
+    chargeback.amount = { ...chargeback.amount, value: '3.00' };
     await mollie.notify(at);
     expect(await statusOf(id)).toBe('CHARGEBACK');
+    const find = async () =>
+      (await shop.admin('GET', '/chargebacks')).body.items.find(
+        ({ payment_id }: { payment_id: string }) => payment_id === id,
+      );
+    expect(await find()).toMatchObject({ amount: '3.00', state: 'open', respond_by: null });
+    chargeback.reversedAt = '2026-11-16T08:00:00+00:00';
+    await mollie.notify(at);
+    expect(await statusOf(id)).toBe('SETTLED');
+    expect(await find()).toMatchObject({ state: 'won' });
   });
 
   test('is refunded in parts; a refund that Mollie cannot carry out fails later', async () => {
@@ -125,6 +153,62 @@ describe('a payment', () => {
   });
 });
 
+describe('what is done in the web app of Mollie', () => {
+  test('a partial capture is booked with its amount', async () => {
+    const { id, at } = await sale({ auth: 'Y' }, 'doc-a');
+    mollie.pay(at);
+    await mollie.notify(at);
+    mollie.captureElsewhere(at, '4.00');
+    await mollie.notify(at);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '4.00', attention: null });
+  });
+
+  test('refunds are booked, each once, besides those of the gateway; a failed one is marked', async () => {
+    const { id, at } = await paid();
+    await shop.admin('POST', `/payments/${id}/refund`, { amount: '1.00' });
+    const refund = mollie.refundElsewhere(at, '2.00');
+    await mollie.notify(at);
+    await mollie.notify(at);
+    expect(await shop.inspect(id)).toMatchObject({ refunded: '3.00', attention: null });
+    refund.status = RefundStatus.failed;
+    await mollie.notify(at);
+    expect(await shop.inspect(id)).toMatchObject({ refunded: '3.00', attention: 'unresolved' });
+    expect((await shop.events(id)).filter((event) => event === 'partlyRefunded')).toHaveLength(2);
+  });
+});
+
+describe('a payment that waits for its payer', () => {
+  const HOUR = 3600;
+
+  test('can no longer be paid when the payer’s time is over, unless it was paid before', async () => {
+    const [left, settled] = [await sale(), await sale()];
+    mollie.pay(settled.at);
+    await shop.advanceClock(HOUR, merchant.mid);
+    expect(await shop.inspect(left.id)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The payer did not finish in time.',
+    });
+    expect(mollie.find(left.id)?.payment.status).toBe('canceled');
+    expect([await statusOf(settled.id), mollie.balance(settled.id)]).toEqual(['SETTLED', 1000n]);
+  });
+
+  test('is left for another method; one that Mollie cannot cancel stays open', async () => {
+    const choose = async () => {
+      const session = await checkout.open({ methods: ['card'], order: { currency: 'EUR' } }, merchant);
+      await fill(session.url, cardForm());
+      return session;
+    };
+    const left = await choose();
+    await fill(`${left.url}/leave`, {});
+    expect(await shop.inspect(left.id)).toMatchObject({ decline_reason: 'The payer cancelled the payment.' });
+    expect(mollie.find(left.id)?.payment.status).toBe('canceled');
+    const kept = await choose();
+    Object.assign(mollie.find(kept.id)?.payment ?? {}, { isCancelable: false });
+    expect((await fill(`${kept.url}/leave`, {})).location).toContain('returned=open');
+    expect(await statusOf(kept.id)).toBe('REDIRECT');
+  });
+});
+
 test('a series starts on the page of Mollie, and is repeated without the payer', async () => {
   const order = { amount: '10.00', currency: 'EUR', description: 'A subscription', number: `series-${Date.now()}` };
   const session = await checkout.open({ methods: ['card'], recurring_init: true, order }, merchant);
@@ -162,7 +246,7 @@ describe('a webhook that names no payment of ours', () => {
 test('the check of a connection, and its mode', async () => {
   expect((await shop.admin('POST', `/connections/${connection}/check`)).body).toEqual({
     ok: true,
-    detail: 'Mollie accepts the API key. Active methods: ideal, creditcard.',
+    detail: `Mollie accepts the API key. Active methods: ${mollie.activeMethods.join(', ')}.`,
   });
   expect((await shop.admin('GET', `/connections/${connection}`)).body).toMatchObject({ mode: 'test' });
   const live = { connector: 'mollie', name: 'Live', credentials: { api_key: 'live_dHar4XY7LxsDOtmnkVtjNVWXLSlXsM' } };
@@ -194,22 +278,31 @@ describe('a create whose answer is lost', () => {
     },
   );
 
-  test('(twice) is found by a query under its key; without its address no payer pays, and it ends without money', async () => {
-    mollie.fault('lost_after', 'lost_after');
+  test.each([
+    ['lost twice', ['lost_after', 'lost_after']],
+    ['a server error', ['error_500']],
+  ] as const)('(%s) ends at once: no payer has the address, so nothing can be paid', async (_, faults) => {
+    mollie.fault(...faults);
     const { id, status } = await open();
-    expect(status).toBe('PENDING');
-    await shop.advanceClock(6, merchant.mid);
-    expect(mollie.findAll(id)).toHaveLength(1);
-    expect((await shop.inspect(id)).provider_reference).toBe(mollie.find(id)?.payment.id);
+    expect(status).toBe('DECLINED');
     await shop.advanceClock(2 * 3600, merchant.mid);
     expect([await statusOf(id), mollie.balance(id)]).toEqual(['DECLINED', 0n]);
-    expect(mollie.findAll(id)).toHaveLength(1);
   });
 
-  test('is not repeated after a server error: Mollie may be working on it', async () => {
+  test('goes to the next route at once', async () => {
+    const methods = { 'bank-a': 'ideal' };
+    const other = await connect(
+      shop,
+      { credentials: { api_key: API_KEY } },
+      { connector: 'mollie', settings: { api_base: mollie.url, methods } },
+    );
+    const both = await shop.newMerchant();
+    await route(shop, both.mid, [{ connection_id: connection }, { connection_id: other }]);
     mollie.fault('error_500');
-    const { status, keys } = await open();
-    expect([status, keys.length]).toEqual(['PENDING', 1]);
+    const complete = BRAND_EXPECTATIONS['bank-a']?.complete;
+    const { body } = await shop.sale({ brand: 'bank-a', identifier: '', ...complete }, both);
+    expect(body).toMatchObject({ status: 'REDIRECT', redirect_url: expect.any(String) });
+    expect(await shop.inspect(body.trans_id)).toMatchObject({ connection_id: other });
   });
 });
 

@@ -1,10 +1,10 @@
 /** This version serves with the schema of a later one: migrated while it runs, and before it starts. */
 import { afterAll, expect, test, vi } from 'vitest';
-import { newMasterKey } from '../../src/lib/seal.ts';
-import { SECTIONS } from '../../src/pages/panel/layout.ts';
-import { migrateAt } from '../../src/store/migrate.ts';
-import { readMigration, readMigrations } from '../../src/store/migration-files.ts';
-import { verifyAt } from '../../src/store/verify.ts';
+import { newMasterKey } from '../../src/lib/crypto/seal.ts';
+import { SECTIONS } from '../../src/pages/panel/frame/layout.ts';
+import { migrateAt } from '../../src/store/database/migrate.ts';
+import { readMigration, readMigrations } from '../../src/store/database/migration-files.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { turnpike } from '../cli/turnpike.ts';
 import { type CheckoutState, checkoutOf } from '../support/checkout.ts';
 import { openShop } from '../support/gateway.ts';

@@ -1,9 +1,9 @@
 /** Provider notifications: accepted when signed, stored once, applied once, and never lost. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readClock } from '../../src/core/clock.ts';
 import { receiveNotifications } from '../../src/core/payments/notifications.ts';
-import { newId } from '../../src/lib/id.ts';
+import { readClock } from '../../src/core/sandbox/clock.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
 import { type Answer, type Fields, type Merchant, openShop, PROVIDER_POLL, saleFields } from '../support/gateway.ts';
 import { operationsOf } from '../support/operations.ts';
 import { preparedPayment } from '../support/payments.ts';
@@ -345,7 +345,7 @@ describe('a chargeback', () => {
 });
 
 describe('refusals', () => {
-  test.each(['nobody', 'UPSTREAM', 'constructor', '__proto__', 'toString', '%2e%2e', 'upstream%2f..'])(
+  test.each(['nobody', 'UPSTREAM', 'constructor', '__proto__', 'toString', 'upstream%2f..'])(
     'answers 404 for the connector %s',
     async (connector) => {
       const id = await openPayment();
@@ -355,6 +355,12 @@ describe('refusals', () => {
       expect((await shop.inspect(id)).status).toBe('PENDING');
     },
   );
+
+  test('a connector of dots is the path above, which has another method', async () => {
+    const { status, body } = await notify(notificationOf(await openPayment(), 'settled'), newEvent(), '%2e%2e');
+    expect(status).toBe(405);
+    expect(body).toMatchObject({ result: 'ERROR', error_code: 0 });
+  });
 
   test('answers 413 for a body of a megabyte, even with a valid signature', async () => {
     const id = await openPayment();
@@ -402,9 +408,10 @@ describe('refusals', () => {
     expect(status).toBeLessThan(500);
   });
 
-  test('answers 404 for another method', async () => {
+  test('answers 405 for another method', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
-      expect((await fetch(`${shop.url}/inbound/upstream`, { method })).status).toBe(404);
+      const { status, headers } = await fetch(`${shop.url}/inbound/upstream`, { method });
+      expect([status, headers.get('allow')]).toEqual([405, 'POST']);
     }
   });
 

@@ -1,6 +1,6 @@
 /** Operations by an operator: the same core and refusals as for the merchant; the history names the actor. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifyAt } from '../../src/store/verify.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { INVALID } from '../support/brand-expectations.ts';
 import { ADMIN_TOKEN, type Answer, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { operationsOf, refused, statusAndBody } from '../support/operations.ts';
@@ -47,6 +47,8 @@ const done = (id: string, payment: Record<string, string>, operation: Record<str
     captured: '0.00',
     refunded: '0.00',
     decline_reason: null,
+    decline_class: null,
+    decline_code: null,
     attention: null,
     schedule_id: null,
     created_at: DATE,

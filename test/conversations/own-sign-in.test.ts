@@ -1,7 +1,9 @@
 /** The page on which operators change how they sign in themselves, over HTTP: what works, what is refused, what ends. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { auditEntry, commandCaller } from '../../src/core/principal.ts';
+import { auditEntry, commandCaller } from '../../src/core/operators/principal.ts';
+import type { Passkey } from '../../src/store/operators/credentials.ts';
+import type { ListedSession } from '../../src/store/operators/own-credentials.ts';
 import { openShop } from '../support/gateway.ts';
 import { shortenLimits } from '../support/limits.ts';
 import { hiddenValue, nextTotpCode, PASSWORD, type SignedUp, signedUp, totpCode, Visitor } from '../support/sign-in.ts';
@@ -27,13 +29,46 @@ async function signIn(email: string, password: string, code: string): Promise<Vi
 const actionsOf = async ({ operatorId }: SignedUp): Promise<string[]> =>
   (await shop.admin('GET', `/audit?actor=${operatorId}`)).body.items.map(({ action }: { action: string }) => action);
 
-async function givePasskey({ operatorId }: SignedUp, name: string): Promise<string> {
-  const credentialId = randomBytes(16);
-  const passkey = { credentialId, operatorId, publicKey: randomBytes(32), counter: 0n, transports: [], name };
-  const entry = auditEntry(shop.gateway, commandCaller('test'), 'operators.add_passkey');
-  await shop.gateway.ownCredentials.insertPasskey({ ...passkey, createdAt: Date.now(), lastUsedAt: null }, entry);
-  return credentialId.toString('base64url');
+const entry = (action: string) => auditEntry(shop.gateway, commandCaller('test'), `operators.${action}`);
+
+const passkeyOf = ({ operatorId }: SignedUp, name: string): Passkey => ({
+  credentialId: randomBytes(16),
+  operatorId,
+  publicKey: randomBytes(32),
+  counter: 0n,
+  transports: [],
+  name,
+  createdAt: Date.now(),
+  lastUsedAt: null,
+});
+
+/** The digest of the operator's only session. */
+const sessionOf = async ({ operatorId }: SignedUp): Promise<Buffer> =>
+  ((await shop.gateway.ownCredentials.listSessions(operatorId, 0, 0))[0] as ListedSession).digest;
+
+async function givePasskey(operator: SignedUp, name: string): Promise<string> {
+  const passkey = passkeyOf(operator, name);
+  await shop.gateway.ownCredentials.insertPasskey(passkey, await sessionOf(operator), entry('add_passkey'));
+  return passkey.credentialId.toString('base64url');
 }
+
+test('a session that was ended while its request was under way changes no way to sign in', async () => {
+  const { ownCredentials } = shop.gateway;
+  const operator = await signedUp(shop, 'viewer');
+  const kept = await givePasskey(operator, 'Laptop');
+  const session = await sessionOf(operator);
+  await ownCredentials.deleteSessions(operator.operatorId, [session], entry('end_sessions'));
+  const change = { passwordHash: 'of an attacker', changedAt: Date.now() };
+  expect(await ownCredentials.setPassword(operator.operatorId, change, session, [])).toBe(false);
+  expect(await ownCredentials.insertPasskey(passkeyOf(operator, 'Another'), session, entry('add_passkey'))).toBe(false);
+  expect(await ownCredentials.replaceRecoveryCodes(operator.operatorId, ['x'], session, entry('renew'))).toBe(false);
+  const id = Buffer.from(kept, 'base64url');
+  expect(await ownCredentials.deletePasskey(operator.operatorId, id, session, entry('remove_passkey'))).toBe('unknown');
+  const visitor = await signIn(operator.email, PASSWORD, nextTotpCode(operator.seed));
+  const page = (await visitor?.get(PATH))?.text;
+  expect(page).toContain('Laptop');
+  expect(page).not.toContain('Another');
+});
 
 describe('the password', () => {
   test('is changed, the old one stops working, and other sessions end', async () => {
@@ -82,6 +117,22 @@ describe('the authenticator app', () => {
     expect(await signIn(operator.email, PASSWORD, operator.recoveryCodes[0] as string)).toBeUndefined();
     expect(await signIn(operator.email, PASSWORD, nextTotpCode(seed))).toBeDefined();
     expect(await actionsOf(operator)).toContain('operators.change_totp');
+  });
+
+  test('and the recovery codes are replaced together, or not at all', async () => {
+    const operator = await signedUp(shop, 'viewer');
+    const page = await submit(operator, '/setup');
+    const setup = hiddenValue(page.text, 'setup');
+    const code = totpCode(seedOf(page.text));
+    await shop.rows(`create function refuse() returns trigger language plpgsql as $$begin raise 'no codes today'; end$$;
+      create trigger refuse before insert on operator_recovery_codes for each row execute function refuse()`);
+    const failed = await submit(operator, '/setup/code', { setup, code });
+    await shop.rows('drop trigger refuse on operator_recovery_codes; drop function refuse');
+    expect(failed.status).toBe(500);
+    // The earlier app and the earlier codes still work.
+    expect(await signIn(operator.email, PASSWORD, nextTotpCode(operator.seed))).toBeDefined();
+    expect(await signIn(operator.email, PASSWORD, operator.recoveryCodes[0] as string)).toBeDefined();
+    expect(await actionsOf(operator)).not.toContain('operators.change_totp');
   });
 
   test('the setup of another operator is not accepted', async () => {

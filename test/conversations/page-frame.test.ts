@@ -22,7 +22,7 @@ test('support, terms and privacy are in the footer, if the account has them', as
   const merchant = await shop.newMerchant({ branding: BRANDING });
   const { url } = await checkout.open({ methods: ['vcard'] }, merchant);
   const [footer = ''] = /<footer.*<\/footer>/s.exec((await show(url)).text) ?? [];
-  expect([...footer.matchAll(/href="([^"]*)"/g)].map(([, href]) => href)).toEqual([
+  expect([...footer.matchAll(/href="([^?"][^"]*)"/g)].map(([, href]) => href)).toEqual([
     'mailto:help@tea.example',
     'tel:+49301234567',
     'https://tea.example/help?a=1&amp;b=2',
@@ -31,7 +31,8 @@ test('support, terms and privacy are in the footer, if the account has them', as
   ]);
   // A payer who looks something up does not lose the form.
   expect(footer.match(/target="_blank" rel="noopener"/g)).toHaveLength(2);
-  expect((await show((await checkout.open()).url)).text).not.toContain('<footer');
+  const [plain = ''] = /<footer.*<\/footer>/s.exec((await show((await checkout.open()).url)).text) ?? [];
+  expect(plain).not.toMatch(/href="[^?]/);
 });
 
 test('a form that is sent too often leads back to the payment page', async () => {

@@ -73,7 +73,10 @@ describe.each(Object.entries(LANGUAGES) as [Language, (typeof LANGUAGES)[Languag
       await submitInLanguage(url, VCARD.success, language);
       const paid = await show(url, inLanguage(language));
       expectLanguage(paid);
-      expect(readable(paid.text)).toContain(readable(`${messages.paid} ${messages.paidHow}`));
+      // The name is isolated from a text in the other direction.
+      expect(readable(paid.text).replace(/[\u2068\u2069]/g, '')).toContain(
+        readable(`${messages.paid} ${messages.receipt.thanks.replace('{merchant}', 'Test Shop')}`),
+      );
     });
 
     test('an invalid link', async () => {
@@ -117,8 +120,8 @@ describe('choice of the language', () => {
       /<p class="amount[^>]*><bdi>(.*?)<\/bdi>/
         .exec((await show(url, inLanguage(language))).text)?.[1]
         ?.replace(/\s/g, ' ');
-    expect(await shown('en')).toBe('EUR 1,234.50');
-    expect(await shown('de')).toBe('1.234,50 EUR');
+    expect(await shown('en')).toBe('€1,234.50');
+    expect(await shown('de')).toBe('1.234,50 €');
     expect(await shown('es-MX')).toBe('EUR 1,234.50');
   });
 
@@ -139,7 +142,7 @@ describe('the order summary', () => {
     for (const address of [url, `${url}?method=card`, `${url}?method=doc-a`]) {
       const { text } = await show(address);
       const visibleText = readable(text);
-      for (const part of ['Blue Teapot', 'EUR 12.50', 'Two teapots', 'Order T-17', 'Time left: 20 minutes']) {
+      for (const part of ['Blue Teapot', '€12.50', 'Two teapots', 'Order T-17', 'Time left: 20 minutes']) {
         expect(visibleText).toContain(part);
       }
       expect(text).toMatch(/<span role="timer" data-left="1(200|199)" data-soon="Less than a minute left.">/);
@@ -165,7 +168,7 @@ describe('the order summary', () => {
     const { url } = await checkout.open({ methods: ['transfer-a'], order: { currency: 'ARS' } });
     await fill(url, { bank_cuil: '20-12345678-6' });
     const visibleText = readable((await show(url, inLanguage('es-AR'))).text);
-    for (const part of ['Número de cuenta', 'Titular de la cuenta', 'Referencia', 'ARS 10,00']) {
+    for (const part of ['Número de cuenta', 'Titular de la cuenta', 'Referencia', '$ 10,00']) {
       expect(visibleText.replace(/\s/g, ' ')).toContain(part);
     }
   });
@@ -188,7 +191,7 @@ describe('the card form', () => {
       expect(text).toMatch(new RegExp(`<label for="${name}">[^<]+</label>`));
       expect(text).toContain(`<p class="error" id="${name}-error" hidden></p>`);
     }
-    expect(text).toMatch(/<button>Pay USD.10\.00<\/button>/);
+    expect(text).toMatch(/<button>Pay \$10\.00<\/button>/);
   });
 
   test('restores the payer’s input, but never the number or the security code', async () => {

@@ -1,6 +1,6 @@
 /** The methods on the payment page: which are offered for an order and an account, under which names, in which groups. */
 import { describe, expect, test } from 'vitest';
-import { startDemo } from '../../src/core/demo.ts';
+import { startDemo } from '../../src/core/accounts/demo.ts';
 import {
   type Body,
   checkoutOf,
@@ -31,7 +31,9 @@ const offered = async (fields: Body, merchant?: Merchant) => choices(await pageO
 /** The names of the methods on a page by their labels. */
 const names = (page: string): Record<string, string> =>
   Object.fromEntries(
-    [...page.matchAll(/\?method=([^"]+)".*?<bdi>([^<]+)</g)].map(([, label = '', name = '']) => [label, name]),
+    [...page.matchAll(/(?:\?method=|name="method" value=")([^"]+)">.*?<bdi>([^<]+)</g)].map(
+      ([, label = '', name = '']) => [label, name],
+    ),
   );
 
 describe('a method that cannot work for the order is not offered', () => {
@@ -156,8 +158,8 @@ describe('the settings of the account', () => {
       ['pin-a', 'Gift card'],
       ['card', 'Card'],
     ]);
-    const tab = (await owner.get(`/admin/accounts/${mid}?tab=payment_page`)).text;
-    expect(tab).toContain('<dt>Prepaid voucher</dt><dd><span class="mono">pin-a</span></dd>');
+    const tab = (await owner.get(`/admin/accounts/${mid}?tab=page`)).text;
+    expect(tab).toContain('<span>Prepaid voucher</span></label><code class="soft">pin-a</code>');
     expect(tab).not.toContain('crypto-a-payout');
   });
 
@@ -175,7 +177,7 @@ describe('groups', () => {
 
   test('up to six methods are one list', async () => {
     const page = await pageOf({ methods: SIX });
-    expect([choices(page).length, page.includes('<details')]).toEqual([6, false]);
+    expect([choices(page).length, page.includes('<details class="group"')]).toEqual([6, false]);
   });
 
   test('of more, the likely ones are shown and the others are in groups', async () => {
@@ -214,8 +216,8 @@ test('the demo shop offers a handful of methods on its page, and every brand ove
   });
   expect(page).toContain('Green Leaf Tea');
   expect([...page.matchAll(/data-wallet="([^"]+)" data-label="([^"]+)"/g)].map(([, ...found]) => found)).toEqual([
-    ['wallet-a', 'Pay with Device wallet'],
-    ['wallet-b', 'Pay with Online wallet'],
+    ['wallet-a', 'Pay with Apple Pay'],
+    ['wallet-b', 'Pay with Google Pay'],
   ]);
   const [, logo = ''] = /<img class="logo" src="([^"]+)"/.exec(page) ?? [];
   expect((await fetch(logo)).headers.get('content-type')).toBe('image/svg+xml');

@@ -54,8 +54,8 @@ test.each([
   const { url } = await checkout.open({ methods, billing_address: country && { country } });
   const { text } = await show(url);
   // The only method is selected automatically.
-  const only = /name="method" value="([^"]*)"/.exec(text)?.[1];
-  expect(only === undefined ? choices(text).toSorted() : [only]).toEqual(offered);
+  const only = /<input[^>]*name="method"[^>]*value="([^"]*)"/.exec(text)?.[1];
+  expect(choices(text).length > 0 ? choices(text).toSorted() : [only]).toEqual(offered);
 });
 
 describe('each outcome has its address', () => {
@@ -272,7 +272,9 @@ describe('a payer who returns before the outcome is known', () => {
 
   test('may follow the link to the provider again', async () => {
     const { url, page } = await walkAway();
-    expect(await show(url)).toMatchObject({ status: 303, location: page });
+    const { status, text } = await show(url);
+    expect(status).toBe(200);
+    expect(text).toContain(`href="${page}"`);
   });
 
   test('from the bank, with a late result: no redirect loop, the page waits and links to the bank', async () => {

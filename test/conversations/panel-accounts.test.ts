@@ -15,8 +15,7 @@ describe('a new account', () => {
     const fields = {
       name: 'Tea House',
       callback_url: 'https://tea.example/hook',
-      callback_format: 'json',
-      locale: 'de',
+      descriptor: 'TEA HOUSE',
     };
     const { status, text } = await owner.submit('/admin/accounts/new', { ...fields, refunds_allowed: 'false' });
     expect(status).toBe(200);
@@ -26,10 +25,9 @@ describe('a new account', () => {
     // A setting that the form does not have is not taken from it.
     expect(body.settings).toMatchObject({
       callback_url: fields.callback_url,
-      callback_format: 'json',
+      descriptor: 'TEA HOUSE',
       refunds_allowed: true,
     });
-    expect(body.settings.locale).toBe('de');
   });
 
   test('is not created with a setting that is not valid: the error is beside the field', async () => {
@@ -68,7 +66,7 @@ test('an account is renamed; an empty name is refused', async () => {
 test('the allowlist says from where the request comes, and whether the saved list accepts it', async () => {
   const owner = await signedIn(shop, 'owner');
   const merchant = await shop.newMerchant();
-  const tab = async () => (await owner.get(`${pathOf(merchant)}?tab=access`)).text;
+  const tab = async () => (await owner.get(`${pathOf(merchant)}?tab=security`)).text;
   expect(await tab()).toMatch(/would come from <span class="mono">127\.0\.0\.1<\/span>.*Accepted by the saved list/s);
   await shop.admin('PATCH', `/accounts/${merchant.mid}`, { ip_allowlist: ['192.0.2.0/24'] });
   expect(await tab()).toContain('Refused by the saved list');
@@ -79,11 +77,11 @@ test('the allowlist says from where the request comes, and whether the saved lis
 describe('brands', () => {
   const choose = (operator: TestOperator, merchant: Merchant, mode: string, ...positions: [string, string][]) =>
     operator.submit(pathOf(merchant), {
-      tab: 'payments',
+      tab: 'methods',
       'brands.mode': mode,
       ...Object.fromEntries(
         positions.flatMap(([label, position]) => [
-          [`brands.allow.${label}`, '1'],
+          [`brands.use.${label}`, '1'],
           [`brands.position.${label}`, position],
         ]),
       ),
@@ -93,10 +91,10 @@ describe('brands', () => {
     const owner = await signedIn(shop, 'owner');
     const merchant = await shop.newMerchant({ brand_aliases: { 'My bank': 'hosted-a' } });
     const saved = await choose(owner, merchant, 'some', ['card', '2'], ['vcard', ''], ['hosted-a', '1']);
-    expect(saved.location).toBe(`${pathOf(merchant)}?tab=payments&done=1`);
+    expect(saved.location).toBe(`${pathOf(merchant)}?tab=methods&done=1`);
     expect((await settingsOf(merchant)).brands).toEqual(['hosted-a', 'card', 'vcard']);
-    const { text } = await owner.get(`${pathOf(merchant)}?tab=payments`);
-    const rows = [...text.matchAll(/name="brands\.allow\.([^"]+)" value="1"( checked)?><span>([^<]+)</g)];
+    const { text } = await owner.get(`${pathOf(merchant)}?tab=methods`);
+    const rows = [...text.matchAll(/name="brands\.use\.([^"]+)" value="1"( checked)?><span>([^<]+)</g)];
     expect(rows.slice(0, 4).map(([, label, checked, name]) => [label, name, checked !== undefined])).toEqual([
       ['hosted-a', 'My bank', true],
       ['card', 'Card', true],
@@ -112,7 +110,7 @@ describe('brands', () => {
     const owner = await signedIn(shop, 'owner');
     const merchant = await shop.newMerchant({ brands: ['vcard'] });
     const refused = await choose(owner, merchant, 'some');
-    expect([refused.status, refused.text.includes('Choose at least one brand')]).toEqual([400, true]);
+    expect([refused.status, refused.text.includes('Choose at least one, or allow all.')]).toEqual([400, true]);
     expect((await settingsOf(merchant)).brands).toEqual(['vcard']);
     await choose(owner, merchant, 'all', ['vcard', '1']);
     expect((await settingsOf(merchant)).brands).toEqual([]);
@@ -166,8 +164,8 @@ describe('the preview', () => {
   test('payment pages themselves still refuse frames, and only the page with the preview may frame', async () => {
     const owner = await signedIn(shop, 'owner');
     const policy = async (path: string) => (await owner.get(path)).headers.get('content-security-policy') ?? '';
-    expect(await policy(`${pathOf(shop.merchant)}?tab=payment_page`)).toContain("frame-src 'self'");
-    expect(await policy(`${pathOf(shop.merchant)}?tab=payments`)).not.toContain('frame-src');
+    expect(await policy(`${pathOf(shop.merchant)}?tab=page`)).toContain("frame-src 'self'");
+    expect(await policy(`${pathOf(shop.merchant)}?tab=methods`)).not.toContain('frame-src');
     const { location } = await owner.submit(`${pathOf(shop.merchant)}/test-payment`);
     expect(await policy(location as string)).toContain("frame-ancestors 'none'");
   });

@@ -21,8 +21,9 @@ beforeAll(async () => {
 
 const fields = (changes: Record<string, string> = {}): Record<string, string> => ({
   name: 'New one',
-  mids: '',
-  'settings.methods': '',
+  accounts: '1',
+  'settings.methods.row0.0': '',
+  'settings.methods.row0.1': '',
   'settings.api_base': '',
   ...Object.fromEntries(Object.entries(provider().credentials).map(([name, value]) => [`credentials.${name}`, value])),
   ...changes,
@@ -38,18 +39,24 @@ const routeFields = (index: number, changes: Record<string, string>): Record<str
 describe('connections', () => {
   test('an owner connects a provider, checks it, changes and deletes it', async () => {
     expect((await owner.get('/admin/connections/new')).text).toContain('/admin/connections/new/upstream');
-    const created = await owner.submit('/admin/connections/new/upstream', fields({ mids: merchant.mid }));
+    const created = await owner.submit('/admin/connections/new/upstream', fields({ [`mid.${merchant.mid}`]: '1' }));
     expect(created.status).toBe(303);
-    const path = (created.location as string).replace('?done=1', '');
-    const page = (await owner.get(path)).text;
-    expect(page).toContain('New one');
+    const [path = ''] = (created.location as string).split('?');
+    const page = (await owner.get(created.location as string)).text;
+    for (const part of ['New one', 'Saved.', 'The check succeeded. The provider is Turnpike sandbox.'])
+      expect(page).toContain(part);
     for (const secret of [provider().credentials.key, provider().credentials.notification_secret])
       expect(page).not.toContain(secret);
     expect((await owner.submit(`${path}/check`)).text).toContain('The check succeeded.');
-    const changed = fields({ name: 'Renamed', 'settings.methods': 'bank-a: ideal' });
+    const changed = fields({
+      name: 'Renamed',
+      'settings.methods.row0.0': 'bank-a',
+      'settings.methods.row0.1': 'ideal',
+    });
     for (const name of Object.keys(changed)) if (name.startsWith('credentials.')) changed[name] = '';
-    expect((await owner.submit(path, changed)).location).toBe(`${path}?done=1`);
-    expect((await owner.get(path)).text).toContain('bank-a: ideal');
+    const saved = (await owner.submit(path, changed)).location as string;
+    expect(saved.startsWith(`${path}?done=1&check=`)).toBe(true);
+    expect((await owner.get(saved)).text).toContain('value="ideal"');
     expect((await owner.submit(`${path}/check`)).text).toContain('The check succeeded.');
     expect((await owner.submit(`${path}/delete`)).location).toBe('/admin/connections');
     expect((await owner.get(path)).status).toBe(404);
@@ -58,9 +65,13 @@ describe('connections', () => {
   test.each<[string, Record<string, string>, string]>([
     ['a blank name', { name: '' }, 'name-error'],
     ['a bad address', { 'credentials.url': 'x' }, 'credentials.url-error'],
-    ['a bad method', { 'settings.methods': 'ideal' }, 'settings.methods-error'],
-    ['an unknown brand', { 'settings.methods': 'gold: x' }, 'settings.methods-error'],
-    ['an unknown account', { mids: '01a1dd00-0000-7000-8000-000000000001' }, 'mids-error'],
+    ['a bad method', { 'settings.methods.row0.1': 'ideal' }, 'settings.methods-error'],
+    [
+      'an unknown brand',
+      { 'settings.methods.row0.0': 'gold', 'settings.methods.row0.1': 'x' },
+      'settings.methods-error',
+    ],
+    ['an unknown account', { 'mid.01a1dd00-0000-7000-8000-000000000001': '1' }, 'accounts-error'],
   ])('%s is refused beside its field, and no secret comes back', async (_, changes, id) => {
     const answer = await owner.submit('/admin/connections/new/upstream', fields(changes));
     expect(answer.status).toBe(400);

@@ -217,6 +217,14 @@ describe('schedules', () => {
     ]);
   });
 
+  test('of two operators who stop a schedule at the same time, one does, and the audit log has one entry', async () => {
+    const { api, scheduleId } = await subscribed();
+    const answers = await Promise.all([shop.admin('DELETE', api), shop.admin('DELETE', api)]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+    const { items } = (await shop.admin('GET', '/audit?action=schedules.stop')).body;
+    expect(items.filter(({ subject }: { subject: string }) => subject === scheduleId)).toHaveLength(1);
+  });
+
   test('one subscription stops, and the others go on', async () => {
     const { path, scheduleId, mid, first } = await subscribed();
     const other = (await shop.sale({ recurring_init: 'Y', schedule_id: scheduleId })).body.trans_id;

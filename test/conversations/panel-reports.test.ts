@@ -1,6 +1,6 @@
 /** The page of reports and the downloads of the panel: their figures, their refusals, and the accounts that they show. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { rollUp } from '../../src/core/reports.ts';
+import { foldProjections } from '../../src/core/projections/projections.ts';
 import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
 import { operationsOf } from '../support/operations.ts';
 import { COOKIE, signedIn, type TestOperator } from '../support/operators.ts';
@@ -21,7 +21,8 @@ function rowsOf(text: string, caption: string): Fields[] {
     Object.fromEntries(
       [...row.matchAll(/<td data-label="([^"]+)"[^>]*>(.*?)<\/td>/gs)].map(([, label, cell = '']) => [
         label,
-        cell.replace(/<[^>]+>/g, ''),
+        // The currency has a column of its own.
+        cell.replace(/<[^>]+>/g, '').replace(/^[A-Z]{3}\u00a0/, ''),
       ]),
     ),
   );
@@ -56,14 +57,15 @@ describe('with payments of two accounts', () => {
     await at.settled('pin-a', { order_amount: '7.00', order_currency: 'USD' }, tea);
     const { status, text } = await viewer.get(url('/admin/reports', { ...around(), mid: tea.mid, by_brand: '1' }));
     expect(status).toBe(200);
-    const yen = figures({ Currency: 'JPY', Payments: '1', Settled: '1', Captured: '1500.00', Net: '1500.00' });
-    const vcard = { Payments: '3', Settled: '2', Declined: '1', Captured: '35.50', Refunded: '5.25', Net: '30.25' };
-    const total = { Payments: '4', Settled: '3', Declined: '1', Captured: '42.50', Refunded: '5.25', Net: '37.25' };
+    const none = { Refunded: '0', 'Charged back': '0', 'Paid out': '0' };
+    const yen = { Currency: 'JPY', Payments: '1', Paid: '1', Declined: '0', ...none, Captured: '1,500', Net: '1,500' };
+    const vcard = { Payments: '3', Paid: '2', Declined: '1', Captured: '35.50', Refunded: '5.25', Net: '30.25' };
+    const total = { Payments: '4', Paid: '3', Declined: '1', Captured: '42.50', Refunded: '5.25', Net: '37.25' };
     expect(rowsOf(text, 'Totals')).toEqual([yen, figures({ Currency: 'USD', ...total })]);
     expect(rowsOf(text, 'Report')).toEqual([
-      figures({ Brand: 'pin-a', Currency: 'USD', Payments: '1', Settled: '1', Captured: '7.00', Net: '7.00' }),
-      { Brand: 'vcard', ...yen },
-      figures({ Brand: 'vcard', Currency: 'USD', ...vcard }),
+      figures({ Method: 'Prepaid voucher', Currency: 'USD', Payments: '1', Paid: '1', Captured: '7.00', Net: '7.00' }),
+      { Method: 'Test payment', ...yen },
+      figures({ Method: 'Test payment', Currency: 'USD', ...vcard }),
     ]);
     expect(text).toContain('name="by_brand" value="1" checked');
     expect(text).not.toContain('name="by_day" value="1" checked');
@@ -110,7 +112,7 @@ describe('with payments of two accounts', () => {
   test('an operator of some accounts sees these only', async () => {
     const query = { ...around(), by_mid: '1' };
     const own = await scoped.get(url('/admin/reports', query));
-    expect(rowsOf(own.text, 'Totals').map(({ Captured }) => Captured)).toEqual(['1500.00', '42.50']);
+    expect(rowsOf(own.text, 'Totals').map(({ Captured }) => Captured)).toEqual(['1,500', '42.50']);
     expect(own.text).toContain(tea.mid);
     expect(own.text).not.toContain(coffee.mid);
     const file = await scoped.get(url('/admin/reports.csv', query));
@@ -179,9 +181,9 @@ test('figures that are still being added are announced', async () => {
   const viewer = await signedIn(shop, 'viewer');
   const NOTICE = 'are still being added';
   expect((await viewer.get('/admin/reports')).text).not.toContain(NOTICE);
-  await shop.rows("update rollup_progress set backfill_before = 'ffffffff-ffff-ffff-ffff-ffffffffffff'");
+  await shop.rows("update projections set backfill_before = 'ffffffff-ffff-ffff-ffff-ffffffffffff'");
   expect((await viewer.get('/admin/reports')).text).toContain(NOTICE);
-  await shop.rows('update rollup_progress set backfill_before = null');
+  await shop.rows('update projections set backfill_before = null');
 });
 
 test('a report that is too long for a page has its totals, and all rows as CSV', async () => {
@@ -191,15 +193,15 @@ test('a report that is too long for a page has its totals, and all rows as CSV',
        captured, refunded, charged_back, paid_out)
      select 'day', '2026-01-02Z', '${mid}', 'brand-' || n, 'vcard', 'USD', 1, 1, 0, 0, 100, 0, 0, 0
      from generate_series(1, 1001) n;
-     update rollup_progress set totals_before = '2026-01-03Z'`,
+     update projections set totals_before = '2026-01-03Z'`,
   );
-  await rollUp(shop.gateway);
+  await foldProjections(shop.gateway);
   const viewer = await signedIn(shop, 'viewer', [mid]);
   const query = { from: '2026-01-01', to: '2026-01-03', by_brand: '1' };
   const { status, text } = await viewer.get(url('/admin/reports', query));
   expect(status).toBe(200);
   expect(text).toContain('This report is too long for a page.');
-  expect(rowsOf(text, 'Totals')).toMatchObject([{ Payments: '1,001', Captured: '1001.00', Net: '1001.00' }]);
+  expect(rowsOf(text, 'Totals')).toMatchObject([{ Payments: '1,001', Captured: '1,001.00', Net: '1,001.00' }]);
   expect(rowsOf(text, 'Report')).toEqual([]);
   expect((await viewer.get(url('/admin/reports.csv', query))).text.split('\r\n')).toHaveLength(1003);
 });
@@ -207,8 +209,8 @@ test('a report that is too long for a page has its totals, and all rows as CSV',
 test('a file is not read for a HEAD request', async () => {
   const { cookie } = await signedIn(shop, 'viewer');
   for (const [path, status] of [
-    ['/admin/payments.csv', 404],
-    ['/admin/reports.csv', 404],
+    ['/admin/payments.csv', 405],
+    ['/admin/reports.csv', 405],
     ['/admin/reports', 200],
   ] as const) {
     const answer = await fetch(shop.url + path, { method: 'HEAD', headers: { cookie: `${COOKIE}=${cookie}` } });

@@ -1,10 +1,12 @@
 /** The pages of the operator's panel over HTTP: who may open them, what they show, and what their forms do. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PANEL_ROUTES } from '../../src/pages/panel/index.ts';
-import { isAllowed, ROLES } from '../../src/rules/roles.ts';
-import { SETTING_GROUPS, SETTING_NAMES } from '../../src/rules/settings.ts';
+import { isAllowed, isMerchantRole, ROLES } from '../../src/rules/roles.ts';
+import { SETTING_GROUPS } from '../../src/rules/setting-groups.ts';
+import { SETTING_NAMES } from '../../src/rules/settings.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
 import { COOKIE, signedIn, type TestOperator } from '../support/operators.ts';
+import { hiddenValue } from '../support/sign-in.ts';
 
 const shop = openShop({ simulator: true });
 
@@ -36,36 +38,15 @@ describe('without a session', () => {
 });
 
 describe.each(ROLES)('the role %s', (role) => {
-  let merchant: Merchant;
-  let operator: TestOperator;
-  let paymentId: string;
-  beforeAll(async () => {
-    merchant = await shop.newMerchant();
-    paymentId = (await shop.sale({}, merchant)).body.trans_id;
-    operator = await signedIn(shop, role, role === 'merchant' ? [merchant.mid] : null);
-  });
-
-  test.each(PANEL_ROUTES.map(({ method, path, permission }) => ({ method, path, permission })))(
-    '$method $path',
-    async ({ method, path, permission }) => {
-      const url = filled(path, merchant, paymentId);
-      const { status } = method === 'GET' ? await operator.get(url) : await operator.submit(url);
-      // A statement concerns all accounts.
-      const isRestricted = role === 'merchant' && path.includes('/reconciliations');
-      if ((permission === 'any' || isAllowed(role, permission)) && !isRestricted)
-        expect([200, 303, 400, 404]).toContain(status);
-      else expect(status).toBe(403);
-    },
-  );
-
   test('the navigation has the sections that the role may open', async () => {
-    const { text } = await operator.get('/admin/payments');
+    const operator = await signedIn(shop, role, isMerchantRole(role) ? [shop.merchant.mid] : null);
+    const { text } = await operator.get('/admin');
     const links = [...text.matchAll(/<li><a href="([^"]+)"/g)].map(([, href]) => href);
     for (const { method, path, permission } of PANEL_ROUTES) {
       if (method !== 'GET' || !links.includes(path) || permission === 'any') continue;
       expect(isAllowed(role, permission), path).toBe(true);
     }
-    expect(links).toContain('/admin/payments');
+    expect(links).toContain(isAllowed(role, 'payments.view') ? '/admin/payments' : '/admin/links');
   });
 });
 
@@ -154,7 +135,7 @@ describe('payments', () => {
     const { trans_id: id } = (await shop.sale()).body;
     const operator = await signedIn(shop, 'operator');
     const page = await operator.get(`/admin/payments/${id}`);
-    expect(page.text).toContain('Payment opened');
+    expect(page.text).toContain('The shop opened the payment');
     expect(page.text).toContain(`/admin/payments/${id}/refund"`);
     expect(page.text).not.toContain(`/admin/payments/${id}/capture"`);
     expect((await (await signedIn(shop, 'support')).get(`/admin/payments/${id}`)).text).not.toContain('/refund"');
@@ -168,20 +149,20 @@ describe('payments', () => {
     const fields = { amount: '4.00', operation_id: operationId };
     for (let times = 0; times < 2; times++) {
       const done = await operator.submit(`/admin/payments/${id}/refund`, fields);
-      expect([done.status, done.location]).toEqual([303, `/admin/payments/${id}?done=1`]);
+      expect([done.status, done.location]).toEqual([303, `/admin/payments/${id}?done=${operationId}`]);
     }
     const payment = await shop.inspect(id);
     expect(payment).toMatchObject({ refunded: '4.00', operations: [{ operation_id: operationId, state: 'done' }] });
     expect(payment.history).toContainEqual(expect.objectContaining({ actor: 'operator', actor_name: operator.name }));
     expect((await shop.admin('GET', `/audit?actor=${operator.operatorId}`)).body.items).toMatchObject([
       { action: 'payments.refund', actor: { kind: 'operator', name: operator.name }, subject: id },
-      { action: 'payments.refund' },
     ]);
   });
 
   test.each([
-    ['11.00', 'Not acceptable to request the refund for amount bigger than payment amount.'],
-    ['x', 'This value is not valid.'],
+    ['11', 'At most USD\u00a010.00 is left.'],
+    ['x', 'Enter an amount such as 10.00.'],
+    ['1,234', 'It is not clear whether this is a fraction or thousands.'],
     ['0.00', 'This value should be greater than 0.'],
   ])('a refund of %s is refused beside the field', async (amount, sentence) => {
     const { trans_id: id } = (await shop.sale()).body;
@@ -228,12 +209,16 @@ describe('accounts', () => {
   test('the tabs have every setting of the table, and save what was changed', async () => {
     const owner = await signedIn(shop, 'owner');
     const { mid } = await shop.newMerchant();
-    for (const [group, names] of SETTING_GROUPS) {
+    for (const [group, sections] of SETTING_GROUPS) {
       const { text } = await owner.get(`/admin/accounts/${mid}?tab=${group}`);
       expect(text).toMatch(new RegExp(`tab=${group}" aria-current="page"`));
-      for (const name of names) expect(text, name).toContain(`name="${name === 'brands' ? 'brands.mode' : name}"`);
+      for (const name of [...sections.values()].flat()) {
+        expect(text, name).toMatch(new RegExp(`name="${name}(\\.mode|\\.row0\\.0)?"`));
+      }
     }
-    expect([...SETTING_GROUPS.values()].flat().sort()).toEqual([...SETTING_NAMES].sort());
+    expect([...SETTING_GROUPS.values()].flatMap((sections) => [...sections.values()].flat()).sort()).toEqual(
+      [...SETTING_NAMES].sort(),
+    );
     const changes = {
       refunds_allowed: 'false',
       ip_allowlist: '192.0.2.0/24\r\n 198.51.100.7 \r\n',
@@ -296,35 +281,70 @@ describe('sensitive changes need a recent proof of who the operator is', () => {
     return owner;
   };
 
-  test.each(
-    PANEL_ROUTES.filter(({ confirmFor }) => confirmFor !== undefined).map(
-      ({ path, confirmFor, method }) => [path, confirmFor, method] as const,
-    ),
-  )('%s leads to the confirmation, and changes nothing', async (path, page, method) => {
-    const owner = await unconfirmed();
-    const [before] = await shop.rows('select seq from audit_head');
-    const url = filled(path, shop.merchant, shop.merchant.mid);
-    const answer = await (method === 'GET' ? owner.get(url) : owner.submit(url));
-    const next = encodeURIComponent(filled(page as string, shop.merchant, shop.merchant.mid));
-    expect([answer.status, answer.location]).toEqual([303, `/admin/confirm?next=${next}`]);
-    expect((await shop.rows('select seq from audit_head'))[0]).toEqual(before);
-  });
+  const isConfirmFirst = (route: (typeof PANEL_ROUTES)[number]): boolean => 'confirmFirst' in route;
+  test.each(PANEL_ROUTES.filter(isConfirmFirst).map(({ path }) => path))(
+    'the page %s asks for it before it shows its form',
+    async (path) => {
+      const owner = await unconfirmed();
+      const url = filled(path, shop.merchant, shop.merchant.mid);
+      const { status, location } = await owner.get(url);
+      expect([status, location]).toEqual([303, `/admin/confirm?next=${encodeURIComponent(url)}`]);
+    },
+  );
 
-  test.each([
-    ['callback_url', 'https://shop.example/hook'],
-    ['ip_allowlist', '192.0.2.1'],
-    ['refunds_allowed', 'false'],
-  ])('the setting %s is not saved without one, and what was typed is kept', async (name, value) => {
-    const owner = await unconfirmed();
-    const { mid } = await shop.newMerchant();
-    const settings = async () => (await shop.admin('GET', `/accounts/${mid}`)).body.settings;
-    const before = await settings();
-    const answer = await owner.submit(`/admin/accounts/${mid}`, { [name]: value, descriptor: 'Typed' });
-    expect([answer.status, answer.text.includes('prove first who you are')]).toEqual([400, true]);
-    expect(answer.text).toMatch(new RegExp(`"${value}"( selected)?>|>${value}<`));
-    expect(await settings()).toEqual(before);
-    await shop.rows(`update operator_sessions set confirmed_at = now() where operator_id = '${owner.operatorId}'`);
-    expect((await owner.submit(`/admin/accounts/${mid}`, { [name]: value })).status).toBe(303);
+  test.each(PANEL_ROUTES.flatMap((route) => ('confirmFor' in route ? [[route.path, route.confirmFor] as const] : [])))(
+    'the form %s changes nothing without it',
+    async (path, page) => {
+      const owner = await unconfirmed();
+      const [before] = await shop.rows('select seq from audit_head');
+      const { status, text } = await owner.submit(filled(path, shop.merchant, shop.merchant.mid));
+      expect([status, text.includes('Nothing was changed yet.')]).toEqual([403, true]);
+      expect(text).toContain(`<a href="${filled(page, shop.merchant, shop.merchant.mid)}">Cancel</a>`);
+      expect((await shop.rows('select seq from audit_head'))[0]).toEqual(before);
+    },
+  );
+
+  describe('a form that was sent without it', () => {
+    const confirm = ({ operatorId }: TestOperator) =>
+      shop.rows(`update operator_sessions set confirmed_at = now() where operator_id = '${operatorId}'`);
+
+    test('waits with what was typed, and is saved when the operator goes on', async () => {
+      const owner = await unconfirmed();
+      const { mid } = await shop.newMerchant();
+      const settings = async () => (await shop.admin('GET', `/accounts/${mid}`)).body.settings;
+      const before = await settings();
+      const typed = { callback_url: 'https://shop.example/hook', descriptor: 'Typed' };
+      const waiting = await owner.submit(`/admin/accounts/${mid}`, typed);
+      expect(waiting.text).not.toContain('shop.example');
+      const held = hiddenValue(waiting.text, 'held');
+      const early = await owner.submit(`/admin/accounts/${mid}`, { held });
+      expect([early.status, early.text.includes('Nothing was changed yet.')]).toEqual([403, true]);
+      expect(await settings()).toEqual(before);
+      await confirm(owner);
+      const done = await owner.submit(`/admin/accounts/${mid}`, { held: hiddenValue(early.text, 'held') });
+      expect([done.status, done.location]).toEqual([303, `/admin/accounts/${mid}?done=1`]);
+      expect(await settings()).toMatchObject(typed);
+    });
+
+    test('is accepted at its own address, from its own operator, and unchanged', async () => {
+      const [owner, other] = [await unconfirmed(), await signedIn(shop, 'owner')];
+      const [{ mid }, { mid: second }] = [await shop.newMerchant(), await shop.newMerchant()];
+      const waiting = await owner.submit(`/admin/accounts/${mid}/suspend`, { suspended: 'true' });
+      const held = hiddenValue(waiting.text, 'held');
+      await confirm(owner);
+      const refused = [
+        await owner.submit(`/admin/accounts/${second}/suspend`, { held }),
+        await other.submit(`/admin/accounts/${mid}/suspend`, { held }),
+        await owner.submit(`/admin/accounts/${mid}/suspend`, { held: `${held.slice(0, -4)}AAAA` }),
+        await owner.submit(`/admin/accounts/${mid}/suspend`, { held }, 'x'),
+      ];
+      for (const { status, text } of refused) {
+        expect([status, text.includes('This form is out of date.')]).toEqual([403, true]);
+      }
+      expect((await shop.admin('GET', `/accounts/${mid}`)).body.suspended).toBe(false);
+      expect((await owner.submit(`/admin/accounts/${mid}/suspend`, { held })).status).toBe(303);
+      expect((await shop.admin('GET', `/accounts/${mid}`)).body.suspended).toBe(true);
+    });
   });
 });
 
@@ -376,7 +396,7 @@ describe('operators', () => {
 test('a callback is sent again', async () => {
   const { trans_id: id } = (await shop.sale()).body;
   const support = await signedIn(shop, 'support');
-  expect((await support.get(`/admin/callbacks/${id}-2`)).text).toContain('No callback_url is set.');
+  expect((await support.get(`/admin/callbacks/${id}-2`)).text).toContain('No address is set');
   expect((await support.submit(`/admin/callbacks/${id}-2/resend`)).location).toBe(`/admin/callbacks/${id}-2?done=1`);
   expect((await support.get('/admin/callbacks?state=waiting')).text).toContain(`/admin/callbacks/${id}-2`);
 });

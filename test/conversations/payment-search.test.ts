@@ -1,7 +1,7 @@
 /** The text search for payments: every kind of word, several words, other filters, pages, and refusals. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { LIMITS } from '../../src/rules/limits.ts';
+import { foldProjections } from '../../src/core/projections/projections.ts';
 import { readSearch } from '../../src/rules/payment-search.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import { entryOf } from '../support/entries.ts';
@@ -26,7 +26,13 @@ const page = async (query: Fields) => {
     next: body.next_cursor as string | null,
   };
 };
-const find = async (q: string, filters: Fields = {}): Promise<string[]> => (await page({ ...filters, q })).ids;
+/** What is found as soon as it is committed, and what is found afterwards by the projection. */
+const find = async (q: string, filters: Fields = {}): Promise<string[]> => {
+  const { ids } = await page({ ...filters, q });
+  await foldProjections(shop.gateway);
+  expect((await page({ ...filters, q })).ids, q).toEqual(ids);
+  return ids;
+};
 const sale = async (fields: Fields = {}, merchant?: Merchant): Promise<string> =>
   (await shop.sale(fields, merchant)).body.trans_id;
 const newestFirst = (ids: string[]): string[] => ids.toSorted().reverse();
@@ -48,33 +54,52 @@ describe('by', () => {
     expect(await find(operation_id)).toEqual([id]);
   });
 
-  test('provider reference, complete only', async () => {
+  test('any part of the provider reference', async () => {
     const id = await operations.settled('doc-a');
     const { provider_reference } = await shop.inspect(id);
     expect(provider_reference).toEqual(expect.any(String));
     expect(await find(provider_reference)).toEqual([id]);
-    expect(await find(provider_reference.slice(0, -1))).toEqual([]);
+    expect(await find(provider_reference.slice(3))).toEqual([id]);
     expect(await find(`${provider_reference}0`)).toEqual([]);
   });
 
-  test('order id, complete and as a prefix, in this case only', async () => {
-    const order = `Prefix ${newOrderId()}`;
+  test('any part of the order id, in any case', async () => {
+    const order = `Part ${newOrderId()}`;
     const ids = [await sale({ order_id: order }), await sale({ order_id: `${order}-2` })];
     const otherOne = await sale({ order_id: `${order}-3` }, other);
     expect(await find(`"${order}"`)).toEqual(newestFirst([...ids, otherOne]));
-    expect(await find(`"${order}-2"`)).toEqual([ids[1]]);
-    expect(await find(`"${order.toLowerCase()}"`)).toEqual([]);
+    expect(await find(`"${order.slice(3).toUpperCase()}"`)).toEqual(newestFirst([...ids, otherOne]));
+    expect(await find(`"${order.slice(8)}-2"`)).toEqual([ids[1]]);
     expect(await find(`"${order}-2-"`)).toEqual([]);
   });
 
-  test.each(['ünï-訂單-🙂-', 'percent%_\\-', "quote'; --"])('the order id %s', async (prefix) => {
+  test.each([
+    ['ünï-訂單-🙂-', 'uni-訂單'],
+    ['percent%_\\-', '%_\\'],
+    ["quote'; --", "'; -"],
+    ['Straße Łódź ', 'strasse lodz'],
+  ])('a part of the order id %s', async (prefix, part) => {
     const order_id = `${prefix}${newOrderId()}`;
     const id = await sale({ order_id });
     expect(await find(`"${prefix}"`)).toEqual([id]);
+    expect(await find(`"${part}" "${order_id.slice(-12)}"`)).toEqual([id]);
+  });
+
+  test('any part of the payer’s name and of the description, without accents', async () => {
+    const tag = newOrderId().slice(-10);
+    const id = await sale({
+      payer_first_name: `José${tag}`,
+      payer_last_name: 'Núñez',
+      order_description: `Crème brûlée ${tag}`,
+    });
+    for (const q of [`jose${tag}`, `"${tag} NUNEZ"`, `núñ ${tag}`, `brulee ${tag}`, `"CRÈME BRU" ${tag}`]) {
+      expect(await find(q), q).toEqual([id]);
+    }
+    expect(await find(`"${tag} nunez creme"`)).toEqual([]);
   });
 
   test('an order id of each shape', async () => {
-    for (const order_id of [randomUUID(), '9911', '77.12', `a@${newOrderId()}`]) {
+    for (const order_id of [randomUUID(), `99110${Date.now()}`, `77.1${Date.now()}`, `a@${newOrderId()}`]) {
       const id = await sale({ order_id });
       expect(await find(order_id), order_id).toEqual([id]);
     }
@@ -97,15 +122,14 @@ describe('by', () => {
       },
     });
     expect(await shop.gateway.payments.open(open)).toBe(true);
-    expect(await find('4444')).toEqual(newestFirst([first.id, body.payment_id, open.paymentId]));
-    expect(await find('5555')).toEqual([]);
-    expect(await find('4443')).toEqual([]);
+    expect(await find('4444')).toEqual(expect.arrayContaining([first.id, body.payment_id, open.paymentId]));
     expect(await find('5555555555554444')).toEqual([]);
+    expect(await find('555555')).toEqual([]);
     // The token is found as well.
     expect(await find(recurring_token)).toEqual([first.id]);
   });
 
-  test('the payer’s e-mail, in any case, complete only, and before the payer chose a brand', async () => {
+  test('any part of the payer’s e-mail, in any case, and before the payer chose a brand', async () => {
     const mail = `Ana.${newOrderId()}@Example.com`;
     const ids = [
       await sale({ payer_email: mail }),
@@ -113,8 +137,9 @@ describe('by', () => {
       (await checkout.open({ customer: { name: 'Ana', email: mail.toUpperCase() } })).id,
     ];
     expect(await find(mail)).toEqual(newestFirst(ids));
-    expect(await find(mail.slice(1))).toEqual([]);
-    expect(await find(mail.slice(0, -1))).toEqual([]);
+    expect(await find(mail.slice(1))).toEqual(newestFirst(ids));
+    expect(await find(mail.slice(0, -9))).toEqual(newestFirst(ids));
+    expect(await find(`x${mail}`)).toEqual([]);
   });
 
   test('an e-mail with other letters than those of ASCII', async () => {
@@ -133,9 +158,12 @@ describe('by', () => {
     await sale({ order_amount: '471100', order_currency: 'JPY' });
     await sale({ order_amount: '471.100', order_currency: 'KWD' });
     expect(await find('4711.00')).toEqual(newestFirst(ids));
+    expect(await find('4711,00')).toEqual(newestFirst(ids));
+    expect(await find('4,711.00')).toEqual(newestFirst(ids));
+    expect(await find('4.711,00')).toEqual(newestFirst(ids));
+    expect(await find('711.0')).toEqual(newestFirst(ids));
     expect(await find('4711.000')).toEqual([ids[2]]);
     expect(await find('4711.01')).toEqual([]);
-    expect(await find('0.00')).toEqual([]);
   });
 
   test('schedule id', async () => {
@@ -147,8 +175,8 @@ describe('by', () => {
 });
 
 describe('a payment with long texts', () => {
-  test('is accepted, and not found by them', async () => {
-    const payer_email = `${'x'.repeat(20_000)}@example.com`;
+  test('is accepted, and found by any part of them', async () => {
+    const payer_email = `${'x'.repeat(20_000)}@long.example.com`;
     const id = await sale({ payer_email, order_id: `long-${newOrderId()}` });
     expect(id).toEqual(expect.any(String));
     expect((await shop.inspect(id)).details.payer.email).toBe(payer_email);
@@ -156,6 +184,9 @@ describe('a payment with long texts', () => {
     const random = Array.from({ length: 400 }, () => randomUUID()).join('');
     await shop.rows(`update payments set provider_reference = '${random}' where payment_id = '${id}'`);
     expect((await shop.inspect(id)).provider_reference).toBe(random);
+    await foldProjections(shop.gateway);
+    expect(await find('xx@long.exam')).toEqual([id]);
+    expect(await find(random.slice(5000, 5030))).toEqual([id]);
   });
 });
 
@@ -256,83 +287,15 @@ describe('pages', () => {
       await Promise.all([sale({ payer_email }), sale({ payer_email }, other), sale()]);
       cursor = next;
     }
-    expect(seen).toEqual(newestFirst(ids));
+    expect(seen.toSorted()).toEqual(ids.toSorted());
+    const times = await Promise.all(seen.map(async (id) => (await shop.inspect(id)).created_at as string));
+    expect(times).toEqual(times.toSorted().reverse());
   });
 
   test('end with null on a full last page', async () => {
     const order = `full-${newOrderId()}-`;
     const ids = [await sale({ order_id: `${order}1` }), await sale({ order_id: `${order}2` })];
     expect(await page({ q: order, limit: '2' })).toEqual({ ids: newestFirst(ids), next: null });
-  });
-
-  test('continue where a page stopped reading before it was full', async () => {
-    const { mid } = await shop.newMerchant();
-    const count = LIMITS.searchReadMost * 2 + 100;
-    // All have the same amount and order prefix; the two with another currency are among the oldest.
-    await shop.rows(`
-      insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
-        amount_text, currency, amount, authorised, captured, is_authorisation, is_recurring_init, fingerprint,
-        descriptor, details, created_at, updated_at)
-      select '${mid}', ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'same-' || n, 1, 's2s', 'card',
-        'upstream', 'SETTLED', 2, '66.66', case when n in (7, 8) then 'USD' else 'EUR' end, 6666, 6666, 6666, false, false,
-        '', 'SHOP', jsonb_build_object('payer', jsonb_build_object('email', case when n in (7, 8) then 'old@example.com' else 'x' end)),
-        now(), now()
-      from generate_series(1, ${count}) n`);
-    const old = [8, 7].map((n) => `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`);
-    for (const q of ['66.66 old@example.com', 'same- 66.66 old@example.com']) expect(await find(q), q).toEqual(old);
-    for (const [q, filters] of [
-      ['same- 66.66', { brand: 'vcard' }],
-      ['66.66', { brand: 'vcard' }],
-      ['same-', { brand: 'vcard', mid }],
-    ] as const) {
-      let { ids, next } = await page({ q, ...filters });
-      let pages = 1;
-      for (; next !== null; pages++) ({ ids, next } = await page({ q, ...filters, cursor: next }));
-      expect({ ids, pages }, q).toEqual({ ids: [], pages: 3 });
-    }
-    // All of them, in portions, each once.
-    let seen = 0;
-    let previous = 'g';
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const { ids, next }: Awaited<ReturnType<typeof page>> = await page({ q: 'same-', limit: '500', cursor });
-      for (const id of ids) {
-        expect(id < previous).toBe(true);
-        previous = id;
-      }
-      seen += ids.length;
-      cursor = next;
-    }
-    expect(seen).toBe(count);
-  }, 60_000);
-
-  test('have no gaps where one index stopped and another one found older payments', async () => {
-    const { mid } = await shop.newMerchant();
-    const cards = LIMITS.searchReadMost + 300;
-    // Payments with the card, all newer than the one that matches, and orders with the prefix, new and old.
-    const insert = (ids: string, order: string, brand: string, details: string) =>
-      shop.rows(`
-        insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
-          amount_text, currency, amount, authorised, captured, is_authorisation, is_recurring_init, fingerprint,
-          descriptor, details, created_at, updated_at)
-        select '${mid}', ('01910000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, ${order} || n, 1, 's2s',
-          ${brand}, 'upstream', 'SETTLED', 2, '1.00', 'EUR', 100, 100, 100, false, false, '', 'SHOP', ${details}, now(), now()
-        from generate_series(${ids}) n`);
-    const card = `'{"card": {"masked": "411111******7777"}}'`;
-    await insert(`0, ${cards * 10}, 10`, `'card-'`, `case when n in (900, 950) then 'rare' else 'card' end`, card);
-    await insert('5, 1005, 10', `'7777-'`, `'rare'`, `'{}'`);
-    await insert('90005, 90205, 10', `'7777-'`, `'rare'`, `'{}'`);
-    const rows = await shop.rows(`select payment_id as id from payments where mid = '${mid}' and brand = 'rare'`);
-    const seen: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const query: Fields = { q: '7777', brand: 'rare', limit: '50', cursor };
-      const { ids, next }: Awaited<ReturnType<typeof page>> = await page(query);
-      seen.push(...ids);
-      cursor = next;
-    }
-    expect(seen).toHaveLength(101 + 21 + 2);
-    expect(seen).toEqual(newestFirst(rows.map(({ id }) => String(id))));
   });
 });
 

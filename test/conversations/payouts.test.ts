@@ -203,6 +203,7 @@ describe('the request to the provider', () => {
       currency: 'USD',
       capture: true,
       description: 'Winnings of May',
+      descriptor: 'Test Shop',
       identifier: '',
       payer: { first_name: 'Ana', last_name: 'Petrović', email: 'ana@example.com', ip: '203.0.113.7' },
       parameters: {

@@ -1,7 +1,7 @@
 /** What the gateway does with the answers of a connector: stores, passes back, resumes, asks, and finds by references. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Connector, Outcome, ProviderOperation, Submission } from '../../src/connectors/connector.ts';
-import { Secret } from '../../src/lib/secret.ts';
+import { Secret } from '../../src/lib/crypto/secret.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { cardForm, checkoutOf, fill } from '../support/checkout.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';

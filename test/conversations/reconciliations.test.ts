@@ -1,7 +1,7 @@
 /** Reconciliations through the admin API: what matches, what is missing on either side, and what is refused. */
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Answer, type Fields, newOrderId, openShop } from '../support/gateway.ts';
+import { type Answer, type Fields, newOrderId, openShop, PROVIDER_POLL } from '../support/gateway.ts';
 import { operationsOf } from '../support/operations.ts';
 import { type StatementBody, uploadStatement } from '../support/statements.ts';
 
@@ -209,6 +209,55 @@ describe('rows are matched', () => {
       ['EUR', '10.00', '0.00'],
       ['USD', '0.00', '10.00'],
     ]);
+  });
+
+  test('a sale with a negative amount is reversed, with or without the sale', async () => {
+    const [both, alone] = [await sold(), await sold()];
+    const csv = [
+      'payment_id,type,amount,currency',
+      ...[`${both},charge,10.00,USD`, `${both},charge,-10.00,USD`, `${alone},charge,-10.00,USD`],
+      '01990000-0000-7000-8000-00000000000f,charge,-8.00,USD',
+    ].join('\n');
+    const { body } = await upload(csv, { ...around(), connector: 'vcard' });
+    const rows = (await rowsOf(body.reconciliation_id)).filter(
+      ({ row, payment_id }) => row !== null || payment_id === alone,
+    );
+    expect(rows.map(({ outcome, amount, our_amount }) => [outcome, amount, our_amount])).toEqual([
+      ['matched', '10.00', '10.00'],
+      ['reversed', '-10.00', null],
+      ['reversed', '-10.00', null],
+      ['reversed', '-8.00', null],
+      ['missing_there', null, '10.00'],
+    ]);
+    expect(rows[1]).toMatchObject({ type: 'sale', payment_id: both });
+    expect(body.totals.filter(({ outcome }: Fields) => outcome === 'reversed')).toEqual([
+      { outcome: 'reversed', type: 'sale', currency: 'USD', rows: 3, statement: '-28.00', ours: '0.00' },
+    ]);
+    expect(await rowsOf(body.reconciliation_id, '?outcome=reversed')).toEqual(rows.slice(1, 4));
+    expect(await rowsOf(body.reconciliation_id, '?outcome=missing_here')).toEqual([]);
+  });
+
+  test.each(['2.00', '-2.00'])('a refund of %s, and a row without a type', async (amount) => {
+    const id = await sold({ order_amount: '9.00' });
+    await at.send('CREDITVOID', id, { amount: '2.00' });
+    const csv = `payment_id,type,amount,currency\n${id},charge,9.00,USD\n${id},refund,${amount},USD\n`;
+    expect(await outcomes(csv)).toEqual(['matched', 'matched']);
+    const [operation] = (await shop.inspect(id)).operations;
+    expect(await outcomes(`payment_id,type,amount,currency\n${operation.operation_id},charge,${amount},USD`)).toEqual([
+      'matched',
+    ]);
+    if (amount.startsWith('-')) {
+      expect(await outcomes(`payment_id,amount,currency\n${id},${amount},USD`)).toEqual(['matched']);
+    }
+  });
+
+  test.each(['25.00', '-25.00'])('a payout of %s', async (amount) => {
+    const id = await at.sale('p2p-a', shop.merchant, { order_amount: '25.00' }, 'PENDING');
+    await expect.poll(async () => (await shop.inspect(id)).status, PROVIDER_POLL).toBe('SETTLED');
+    const { currency } = await shop.inspect(id);
+    const csv = `payment_id,type,amount,currency\n${id},payment,${amount},${currency}`;
+    const [row] = await rowsOf((await upload(csv, { ...around(), connector: 'upstream' })).body.reconciliation_id);
+    expect(row).toMatchObject({ outcome: 'matched', type: 'sale', amount: '25.00', our_amount: '25.00' });
   });
 
   test('a chargeback', async () => {

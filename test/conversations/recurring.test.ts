@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Submission } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
-import { newId } from '../../src/lib/id.ts';
-import { verifyAt } from '../../src/store/verify.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { BLANK, BRAND_EXPECTATIONS, INVALID, NOT_A_CHOICE, NOT_URL, tooLong } from '../support/brand-expectations.ts';
 import { entryOf } from '../support/entries.ts';
 import {

@@ -1,7 +1,8 @@
 /** Every refusal of `/post`: its code, message and status; nothing is stored and nothing leaks. */
 import { describe, expect, test } from 'vitest';
-import { entryOf } from '../support/entries.ts';
-import { newOrderId, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
+import { entryOf, UNKNOWN_ROUTE } from '../support/entries.ts';
+import { type Fields, newOrderId, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
+import { operationFields } from '../support/operations.ts';
 
 const shop = openShop({ trustedProxies: ['127.0.0.0/8'] });
 
@@ -11,12 +12,6 @@ const invalid = (...entries: string[]) => ({
   error_message: 'Request data is invalid.',
   errors: entries.map((entry) => entryOf(entry)),
 });
-const UNKNOWN_ROUTE = {
-  result: 'ERROR',
-  error_code: 0,
-  error_message: 'Route or parameters is not supported',
-  errors: [],
-};
 
 interface Envelope {
   error_code: number;
@@ -77,17 +72,61 @@ describe('unknown actions: 404', () => {
       body: UNKNOWN_ROUTE,
     });
     expect(await raw('')).toEqual({ status: 404, body: UNKNOWN_ROUTE });
-    for (const [method, path] of [
-      ['GET', '/post'],
-      ['PUT', '/post'],
+    for (const [method, path, allow = null] of [
+      ['GET', '/post', 'POST'],
+      ['PUT', '/post', 'POST'],
       ['POST', '/posts'],
-      ['POST', '/'],
+      ['POST', '/', 'GET, HEAD'],
       ['POST', '/post/'],
       ['POST', '/api/v1/nothing'],
     ]) {
       const response = await fetch(shop.url + path, { method: method as string });
-      expect([response.status, await response.json()]).toEqual([404, UNKNOWN_ROUTE]);
+      const status = allow === null ? 404 : 405;
+      expect([path, response.status, await response.json()]).toEqual([path, status, UNKNOWN_ROUTE]);
+      expect(response.headers.get('allow')).toBe(allow);
     }
+  });
+  test.each([
+    ['REFUND', 'There is no such action. Did you mean CREDITVOID?'],
+    ['sale', 'There is no such action. Did you mean SALE?'],
+    ['STOP_SCHEDULE', 'There is no such action. Did you mean DELETE_SCHEDULE?'],
+    [
+      '4111111111111111',
+      expect.stringMatching(/^There is no such action: action is one of SALE, [A-Z_, ]+, in capital/),
+    ],
+    ['', expect.stringMatching(/^The field action is missing: action is one of SALE, /)],
+  ])('the hint for the action %j', async (action, hint) => {
+    expect((await shop.post({ client_key: shop.merchant.client_key, action })).body.hint).toEqual(hint);
+  });
+  test.each([
+    ['POST', '/api/v1/sessions', 'There is no such address. Did you mean POST /api/v1/session?'],
+    ['POST', '/session?x=1', 'There is no such address. Did you mean POST /api/v1/session?'],
+    [
+      'GET',
+      '/admin/api/acounts',
+      expect.stringMatching(/^There is no such address\. Did you mean (POST|GET) \/admin\/api\/accounts or /),
+    ],
+    ['GET', '/api/v1/payment/status', 'This address takes POST, not GET.'],
+    ['DELETE', '/admin/api/accounts/x', 'This address takes GET and PATCH, not DELETE.'],
+    ['GET', '/%zz', expect.stringMatching(/^There is no such address\. Requests of merchants go to POST \/post /)],
+  ])('the hint for %s %s', async (method, path, hint) => {
+    const response = await fetch(shop.url + path, { method });
+    expect(((await response.json()) as { hint: string }).hint).toEqual(hint);
+  });
+  test('a browser gets a page that leads on, and a program JSON', async () => {
+    const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    const page = await fetch(`${shop.url}/api/v1/session`, { headers });
+    expect([page.status, page.headers.get('content-type'), page.headers.get('allow')]).toEqual([
+      405,
+      'text/html; charset=utf-8',
+      'POST',
+    ]);
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    const text = await page.text();
+    for (const part of ['This address takes POST, not GET.', 'href="/docs"', 'href="/admin"'])
+      expect(text).toContain(part);
+    expect((await fetch(`${shop.url}/nowhere`, { headers })).status).toBe(404);
+    expect(await (await fetch(`${shop.url}/nowhere`)).json()).toEqual(UNKNOWN_ROUTE);
   });
   test('ignores parameters in the query', async () => {
     const response = await fetch(`${shop.url}/post?action=SALE`, { method: 'POST' });
@@ -453,5 +492,46 @@ describe('operations on unknown payments', () => {
         ),
       ),
     );
+  });
+});
+
+describe('amounts with needless zeros', () => {
+  test.each(['00000001.00', '010.00', '00.50', '01'])('%s is refused', async (order_amount) => {
+    const { status, body } = await shop.sale({ order_amount });
+    expect([status, body.errors[0].error_message]).toEqual([400, 'order_amount: This value is not valid.']);
+  });
+
+  test('of operations, too, and a single zero is accepted', async () => {
+    const { body } = await shop.sale({ order_amount: '0.50' });
+    expect(body).toMatchObject({ status: 'SETTLED', amount: '0.50' });
+    const refund = (amount: string) =>
+      shop.post(operationFields(shop.merchant, 'CREDITVOID', body.trans_id, { amount }));
+    const refused = await refund('00.10');
+    expect([refused.status, refused.body.errors[0].error_message]).toEqual([400, 'amount: This value is not valid.']);
+    const byOperator = await shop.admin('POST', `/payments/${body.trans_id}/refund`, { amount: '00.10' });
+    expect([byOperator.status, byOperator.body.errors[0].error_message]).toEqual([
+      400,
+      'amount: This value is not valid.',
+    ]);
+    expect((await refund('0.10')).body.result).toBe('ACCEPTED');
+  });
+});
+
+describe('a name with a value and with members', () => {
+  const SENTENCE = 'This value should be a single text or have members, not both.';
+  test.each<[string, Fields]>([
+    ['custom_data[a]', { 'custom_data[a]': 'scalar', 'custom_data[a][b]': 'deep' }],
+    ['custom_data[a]', { 'custom_data[a][b]': 'deep', 'custom_data[a]': 'scalar' }],
+    ['custom_data[a][b]', { 'custom_data[a][b]': 'x', 'custom_data[a][b][c]': 'y' }],
+    ['custom_data', { custom_data: 'x', 'custom_data[a]': 'y' }],
+    ['parameters[a]', { 'parameters[a]': 'x', 'parameters[a][0]': 'y' }],
+  ])('%s is refused', async (name, fields) => {
+    const { status, body } = await shop.sale(fields);
+    expect([status, body.errors]).toEqual([400, [entryOf(`${name}: ${SENTENCE}`)]]);
+  });
+
+  test('other members are accepted', async () => {
+    const { body } = await shop.sale({ 'custom_data[a]': 'x', 'custom_data[ab][c]': 'y', 'custom_data[ab][d]': 'z' });
+    expect(body.status).toBe('SETTLED');
   });
 });

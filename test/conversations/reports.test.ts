@@ -1,7 +1,8 @@
 /** The overview and reports: figures equal the sums that the test keeps itself, before and after they are rolled up. */
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { overview, report, rollUp } from '../../src/core/reports.ts';
+import { foldProjections } from '../../src/core/projections/projections.ts';
+import { overview, report } from '../../src/core/reports/reports.ts';
 import { checkoutOf, fill, VCARD } from '../support/checkout.ts';
 import { type Answer, type Fields, type Merchant, openShop } from '../support/gateway.ts';
 import { brandSale, operationsOf } from '../support/operations.ts';
@@ -130,6 +131,12 @@ async function trade(book: ReturnType<typeof openBook>, merchant: Merchant): Pro
     await at.becomes(id, 'CHARGEBACK');
     await book.note(id, { charged_back: left });
   }
+  await at.control(refunded, { chargeback_reversed: true });
+  await at.becomes(refunded, 'SETTLED');
+  await book.note(refunded, { charged_back: -2000 });
+  await at.control(refunded, { second_chargeback: { amount: '5.00' } });
+  await at.becomes(refunded, 'CHARGEBACK');
+  await book.note(refunded, { charged_back: 500 });
   return [captured, dinar];
 }
 
@@ -142,14 +149,14 @@ describe('figures of two accounts in three currencies', () => {
   test('before anything is rolled up', async () => {
     merchants = [await shop.newMerchant(), await shop.newMerchant()];
     [, open = []] = await Promise.all([trade(book, merchants[0] as Merchant), trade(book, merchants[1] as Merchant)]);
-    expect((await shop.rows('select history_number::int as number from rollup_progress'))[0]).toEqual({ number: 0 });
+    expect((await shop.rows('select history_number::int as number from projections'))[0]).toEqual({ number: 0 });
     await compare(book, mids());
   });
 
   test('after they are rolled up', async () => {
-    await rollUp(shop.gateway);
+    await foldProjections(shop.gateway);
     const [{ live } = {}] = await shop.rows(
-      'select count(*)::int as live from history h, rollup_progress p where h.number > p.history_number',
+      'select count(*)::int as live from history h, projections p where h.number > p.history_number',
     );
     expect(live).toBe(0);
     await compare(book, mids());
@@ -161,7 +168,7 @@ describe('figures of two accounts in three currencies', () => {
     await at.send('CREDITVOID', captured, { amount: '10.00' }, merchants[1] as Merchant);
     await book.note(captured, { refunded: 1000 });
     await compare(book, mids());
-    await rollUp(shop.gateway);
+    await foldProjections(shop.gateway);
     await compare(book, mids());
   });
 
@@ -173,11 +180,11 @@ describe('figures of two accounts in three currencies', () => {
     await at.send('CREDITVOID', dinar, { amount: '1.000' }, ahead);
     await book.note(dinar, { refunded: 1000 });
     await compare(book, mids());
-    await rollUp(shop.gateway);
+    await foldProjections(shop.gateway);
     // These events have an earlier time than what was rolled up before.
     await trade(book, behind);
     await compare(book, mids());
-    await rollUp(shop.gateway);
+    await foldProjections(shop.gateway);
     await compare(book, mids());
     const days = new Set(book.entries.filter(({ mid }) => mid === ahead.mid).map(({ day }) => day));
     expect(days.size).toBeGreaterThan(1);
@@ -240,7 +247,7 @@ describe('figures of two accounts in three currencies', () => {
   });
 
   test('the overview of all accounts is that of each account together', async () => {
-    await rollUp(shop.gateway);
+    await foldProjections(shop.gateway);
     const end = Math.ceil(Date.now() / 3.6e6) * 3.6e6 + 3.6e6;
     for (const days of [2, 60]) {
       const span = { from: end - days * DAY * 1000, to: end + days * DAY * 1000 };
@@ -286,7 +293,7 @@ describe('Checkout', () => {
     };
     const both = async (expected: Record<string, number[]>): Promise<void> => {
       expect(await counts()).toEqual(expected);
-      await rollUp(shop.gateway);
+      await foldProjections(shop.gateway);
       expect(await counts()).toEqual(expected);
     };
     const session = await checkout.open({ methods: ['vcard'] }, merchant);
@@ -319,7 +326,7 @@ describe('several processes', () => {
     const other = await shop.anotherGateway();
     let isDone = false;
     const rolling = [shop.gateway, other, other].map(async (gateway) => {
-      while (!isDone) await rollUp(gateway);
+      while (!isDone) await foldProjections(gateway);
     });
     const COUNT = 60;
     for (let made = 0; made < COUNT; made += 10) {
@@ -330,7 +337,7 @@ describe('several processes', () => {
     const expected = [{ payments: COUNT, settled: COUNT, captured: '66.00', net: '66.00' }];
     const query = { ...range(), mid: merchant.mid };
     expect((await get('reports', query)).body.items).toMatchObject(expected);
-    await rollUp(other);
+    await foldProjections(other);
     expect((await get('reports', query)).body.items).toMatchObject(expected);
     const [sum] = await shop.rows(
       `select sum(payments)::int as payments from rollups where grain = 'hour' and mid = '${merchant.mid}'`,
@@ -341,7 +348,7 @@ describe('several processes', () => {
   test('a row whose transaction ends late is neither passed nor lost', async () => {
     const merchant = await shop.newMerchant();
     const { body } = await shop.sale({}, merchant);
-    await rollUp(shop.gateway);
+    await foldProjections(shop.gateway);
     const writer = new pg.Client(shop.connection);
     await writer.connect();
     try {
@@ -354,7 +361,8 @@ describe('several processes', () => {
       );
       await shop.sale({}, merchant);
       // The sale after the open transaction has a higher number, and is not added yet either.
-      expect(await shop.gateway.rollups.addPortion()).toBe(false);
+      expect(await shop.gateway.projections.settled()).toBeUndefined();
+      await foldProjections(shop.gateway);
       const live = (await get('reports', { mid: merchant.mid })).body.items;
       expect(live).toMatchObject([{ payments: 2, refunded: '0.00' }]);
       await writer.query('commit');
@@ -363,7 +371,7 @@ describe('several processes', () => {
     }
     const both = [{ payments: 2, settled: 2, captured: '20.00', refunded: '2.50', net: '17.50' }];
     expect((await get('reports', { mid: merchant.mid })).body.items).toMatchObject(both);
-    await rollUp(shop.gateway);
+    await foldProjections(shop.gateway);
     expect((await get('reports', { mid: merchant.mid })).body.items).toMatchObject(both);
   });
 });
@@ -395,7 +403,7 @@ describe('the overview', () => {
     const callbacks = details.flatMap((payment) => payment.callbacks);
 
     for (const isRolledUp of [false, true]) {
-      if (isRolledUp) await rollUp(shop.gateway);
+      if (isRolledUp) await foldProjections(shop.gateway);
       const { status, body } = await get('overview', { mid });
       expect(status, JSON.stringify(body)).toBe(200);
       expect(body).toMatchObject({ bucket: 'hour', complete: true });
@@ -488,7 +496,7 @@ describe('the overview', () => {
     await shop.sale({ callback_url: '' }, failing);
     await shop.gateway.deliverer.drain();
     for (const isRolledUp of [false, true]) {
-      if (isRolledUp) await rollUp(shop.gateway);
+      if (isRolledUp) await foldProjections(shop.gateway);
       const { body } = await get('overview', { mid: failing.mid });
       expect(body.callbacks).toMatchObject({ delivered: 0, failed_attempts: 2, waiting: 2, failing_endpoints: 1 });
       expect(body.callbacks.failing).toEqual([

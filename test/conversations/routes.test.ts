@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { verifyAt } from '../../src/store/verify.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Fields, type Merchant, newOrderId, openShop, PROVIDER_POLL } from '../support/gateway.ts';
 import { connect, openProviders, route, type TestProvider } from '../support/providers.ts';

@@ -1,8 +1,9 @@
 /** The sandbox API: who may control the provider simulator, what each command does, and that production has none. */
 import { describe, expect, test } from 'vitest';
-import { Deadline } from '../../src/lib/deadline.ts';
-import { newId } from '../../src/lib/id.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { Deadline } from '../../src/lib/time/deadline.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import { UNKNOWN_ROUTE } from '../support/entries.ts';
 import { ADMIN_TOKEN, type Fields, type Merchant, openShop, saleFields, startTestGateway } from '../support/gateway.ts';
 import { testSubmission } from '../support/submissions.ts';
 
@@ -34,7 +35,7 @@ describe('authorisation', () => {
     for (const [method, path, body] of CALLS(trans_id)) {
       const answer = await shop.sandbox(method, path, body, token);
       expect([method, path, answer.status]).toEqual([method, path, 401]);
-      expect(answer.body).toMatchObject({ result: 'ERROR', error_code: 100000, errors: [] });
+      expect(answer.body).toMatchObject({ result: 'ERROR', error_code: 100000, errors: [{ param: 'authorization' }] });
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     }
     expect((await shop.status(trans_id)).body).toMatchObject({ status: 'PENDING' });
@@ -48,12 +49,7 @@ describe('authorisation', () => {
         for (const [method, path, body] of CALLS(newId())) {
           const answer = await production.sandbox(method, path, body, token);
           expect([path, answer.status]).toEqual([path, 404]);
-          expect(answer.body).toEqual({
-            result: 'ERROR',
-            error_code: 0,
-            error_message: 'Route or parameters is not supported',
-            errors: [],
-          });
+          expect(answer.body).toEqual(UNKNOWN_ROUTE);
         }
       }
     } finally {
@@ -92,7 +88,8 @@ describe('a command for a payment', () => {
     expect((await shop.inspect(trans_id)).status).toBe('REDIRECT');
   });
 
-  const ONE_OF = 'body: The body should have one of provider_status, bank_callback, chargeback.';
+  const ONE_OF =
+    'body: The body should have one of provider_status, bank_callback, chargeback, chargeback_reversed, second_chargeback.';
   test.each<[unknown, string]>([
     [{ provider_status: 'done' }, `provider_status: ${NOT_A_CHOICE}`],
     [{ provider_status: 'EXECUTED' }, `provider_status: ${NOT_A_CHOICE}`],
@@ -210,10 +207,12 @@ describe('faults', () => {
     const mid = shop.merchant.mid;
     const set = await shop.sandbox('POST', '/faults', { mode: 'error_500', mid, brand: 'ips', count: 3 });
     expect(set.status).toBe(200);
-    const fault = { id: expect.any(Number), mid, brand: 'ips', mode: 'error_500', left: 3 };
+    const fault = { id: expect.any(Number), mid, brand: 'ips', mode: 'error_500', left: 3, code: null, advice: null };
     expect(set.body).toEqual({ result: 'SUCCESS', faults: [fault] });
     await sale('ips');
-    expect((await shop.sandbox('GET', '/faults')).body).toEqual({ faults: [{ ...fault, left: 2 }] });
+    expect((await shop.sandbox('GET', '/faults')).body).toEqual({
+      faults: [{ ...fault, left: 2, code: null, advice: null }],
+    });
     const none = await shop.sandbox('POST', '/faults', { mode: 'none' });
     expect(none.body).toEqual({ result: 'SUCCESS', faults: [] });
     expect(await sale('ips')).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });

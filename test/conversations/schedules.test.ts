@@ -1,7 +1,7 @@
 /** Schedules: creating, changing and deleting them, attaching them to a sale, and the operator’s view. */
 import { describe, expect, test } from 'vitest';
-import { newId } from '../../src/lib/id.ts';
-import { verifyAt } from '../../src/store/verify.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { BLANK, INVALID, NOT_A_CHOICE, NOT_SINGLE, tooLong } from '../support/brand-expectations.ts';
 import { entryOf } from '../support/entries.ts';
 import {

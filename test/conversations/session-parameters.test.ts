@@ -1,7 +1,7 @@
 /** Parameters of a session apply to the brand that the payer chooses, as in a sale. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Connector, Submission } from '../../src/connectors/connector.ts';
-import type { Deadline } from '../../src/lib/deadline.ts';
+import type { Deadline } from '../../src/lib/time/deadline.ts';
 import {
   type Body,
   checkoutOf,

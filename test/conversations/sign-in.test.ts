@@ -1,13 +1,13 @@
 /** Signing in to the panel without JavaScript: invitations, passwords, codes, lockouts, and forms of other sites. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { rotateKeys } from '../../src/core/installation/rotation.ts';
 import { inviteFirstOwner } from '../../src/core/operators/invitations.ts';
+import { commandCaller } from '../../src/core/operators/principal.ts';
 import { findSession } from '../../src/core/operators/sessions.ts';
 import { openTotpSeed } from '../../src/core/operators/totp.ts';
-import { commandCaller } from '../../src/core/principal.ts';
-import { rotateKeys } from '../../src/core/rotation.ts';
-import { createSeal, newMasterKey } from '../../src/lib/seal.ts';
-import { openRotationStore } from '../../src/store/rotation.ts';
+import { createSeal, newMasterKey } from '../../src/lib/crypto/seal.ts';
+import { openRotationStore } from '../../src/store/installation/rotation.ts';
 import { openShop } from '../support/gateway.ts';
 import { shortenLimits } from '../support/limits.ts';
 import { policyOf, readable } from '../support/pages.ts';
@@ -18,7 +18,7 @@ const masterKey = newMasterKey();
 shortenLimits({ passwordHashKib: 1024, passwordHashPasses: 1 });
 const shop = openShop({ trustedProxies: ['127.0.0.1'], masterKey });
 
-/** Each test comes from its own address, because failures are counted per address. */
+/** An address that no other test uses. */
 let hosts = 0;
 const from = () => ({ 'x-forwarded-for': `198.51.100.${++hosts}` });
 
@@ -134,8 +134,12 @@ describe('a sign-in with a password', () => {
     const fresh = nextTotpCode(seed);
     const done = await enterCode(visitor, page.text, fresh);
     expect(done).toMatchObject({ status: 303, location: '/admin/payments?status=SETTLED' });
-    expect(done.headers.get('set-cookie')).toMatch(
+    const [session = '', browser = ''] = done.headers.getSetCookie();
+    expect(session).toMatch(
       /^__Host-turnpike_session=[0-9a-f]{64}; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=43200$/,
+    );
+    expect(browser).toMatch(
+      /^__Host-turnpike_browser=\d+\.[0-9a-f]{32}\.[\w-]{22}; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=15552000$/,
     );
     expect(visitor.cookie).not.toBe(planted);
     expect((await sessionOf(visitor))?.operator.email).toBe(email);
@@ -194,8 +198,13 @@ describe('a sign-in with a password', () => {
 
     // The right password does not help, from another address neither; later it does.
     const visitor = new Visitor(shop.url);
-    expect((await enterPassword(visitor, email, PASSWORD, from())).status).toBe(429);
-    expect((await auditOf(operatorId)).at(-1)).toMatchObject({ action: 'operators.lockout', after: { failures: 10 } });
+    const locked = await enterPassword(visitor, email, PASSWORD, from());
+    expect(locked.status).toBe(429);
+    expect(locked.headers.get('retry-after')).toBe('1800');
+    expect((await auditOf(operatorId)).at(-1)).toMatchObject({
+      action: 'operators.lockout',
+      after: { failures: 10, of: 'operator', guess: 'password' },
+    });
     const lockouts = await shop.rows(`select * from audit_log where action = 'operators.lockout'`);
     expect(lockouts).toHaveLength(1);
     await shop.rows(`update operator_sign_in_failures set since = since - interval '30 minutes'`);
@@ -203,28 +212,133 @@ describe('a sign-in with a password', () => {
     expect((await enterCode(visitor, page.text, nextTotpCode(seed))).status).toBe(303);
   });
 
-  test('concurrent guesses do not exceed the limit, and wrong codes count, too', async () => {
-    const { email, seed } = await signedUp(shop);
+  test('concurrent guesses do not exceed the limit: twenty codes in a day, once the password is known', async () => {
+    const { email, seed, operatorId } = await signedUp(shop);
     const visitor = new Visitor(shop.url);
     const { text } = await enterPassword(visitor, email);
     const guesses = await Promise.all(
-      Array.from({ length: 25 }, () => enterCode(new Visitor(shop.url), text, '000000')),
+      Array.from({ length: 35 }, () => enterCode(new Visitor(shop.url), text, '000000')),
     );
-    expect(guesses.filter(({ status }) => status === 422)).toHaveLength(10);
+    expect(guesses.filter(({ status }) => status === 422)).toHaveLength(20);
     expect(guesses.filter(({ status }) => status === 429)).toHaveLength(15);
-    expect((await enterCode(visitor, text, nextTotpCode(seed))).status).toBe(429);
+    const locked = await enterCode(visitor, text, nextTotpCode(seed));
+    expect(locked.status).toBe(429);
+    expect(locked.headers.get('retry-after')).toBe('86400');
+    expect(readable(locked.text)).toContain('There were too many wrong codes. Try again tomorrow.');
+    expect((await auditOf(operatorId)).at(-1)).toMatchObject({
+      action: 'operators.lockout',
+      after: { failures: 20, of: 'operator', guess: 'code' },
+    });
+    // Passwords are counted on their own: the password is still right, and does not help.
+    const again = await enterPassword(visitor, email);
+    expect(again.status).toBe(200);
+    expect((await enterCode(visitor, again.text, nextTotpCode(seed))).status).toBe(429);
+    await shop.rows(`update operator_sign_in_failures set since = since - interval '24 hours'`);
+    expect((await enterCode(visitor, again.text, nextTotpCode(seed))).status).toBe(303);
   });
 
-  test('an address is locked out after fifty failures, whatever it tries', async () => {
-    const headers = from();
-    const { email } = await signedUp(shop);
-    const subject = `address ${headers['x-forwarded-for']}`;
-    await shop.rows(`insert into operator_sign_in_failures values ('${subject}', 49, now())`);
+  test('is not refused because of what others behind the same address guess', async () => {
+    const { email, seed, recoveryCodes, visitor: signedIn } = await signedUp(shop);
+    const shared = from();
+    for (let count = 0; count < 60; count++) {
+      const { status } = await enterPassword(
+        new Visitor(shop.url),
+        `stranger${count}@example.com`,
+        'a wrong password',
+        shared,
+      );
+      expect(status).toBe(422);
+    }
     const visitor = new Visitor(shop.url);
-    expect((await enterPassword(visitor, 'one@example.com', 'a wrong password', headers)).status).toBe(422);
-    expect((await enterPassword(visitor, email, PASSWORD, headers)).status).toBe(429);
-    expect((await visitor.post('/admin/sign-in/passkey', { state: 'x', credential: '{}' }, headers)).status).toBe(429);
-    expect((await enterPassword(visitor, email, PASSWORD, from())).status).toBe(200);
+    const page = await enterPassword(visitor, email, PASSWORD, shared);
+    expect((await enterCode(visitor, page.text, nextTotpCode(seed), shared)).status).toBe(303);
+    expect(await sessionOf(visitor)).toBeDefined();
+    const { formToken = '' } = (await sessionOf(signedIn)) ?? {};
+    const proof = { form_token: formToken, password: PASSWORD, code: recoveryCodes[0] as string };
+    expect((await signedIn.post('/admin/confirm', proof, shared)).status).toBe(303);
+  });
+
+  test('works in a browser in which the operator signed in before, while its e-mail address is attacked', async () => {
+    const attacked = await signedUp(shop);
+    const { email, seed, recoveryCodes, visitor } = attacked;
+    const { formToken = '' } = (await sessionOf(visitor)) ?? {};
+    for (let count = 0; count < 12; count++) await enterPassword(new Visitor(shop.url), email, 'a wrong password');
+    const fresh = await enterPassword(new Visitor(shop.url), email);
+    expect(fresh.status).toBe(429);
+    expect(readable(fresh.text)).toContain('A password works in a browser in which you signed in before.');
+
+    // A session that is open can confirm who its operator is.
+    const proof = { form_token: formToken, password: PASSWORD, code: recoveryCodes[0] as string };
+    expect((await visitor.post('/admin/confirm', proof)).status).toBe(303);
+
+    // The known browser has ten wrong passwords of its own, and the text does not send the operator back to it.
+    await visitor.post('/admin/sign-out', { form_token: formToken });
+    expect(visitor.cookie).toBe('');
+    const known = visitor.browser;
+    const page = await enterPassword(visitor, email);
+    expect((await enterCode(visitor, page.text, nextTotpCode(seed))).status).toBe(303);
+    expect(visitor.browser).not.toBe(known);
+    visitor.cookie = '';
+    for (let count = 0; count < 10; count++) {
+      expect((await enterPassword(visitor, email, 'a wrong password')).status).toBe(422);
+    }
+    const locked = await enterPassword(visitor, email);
+    expect(locked.status).toBe(429);
+    expect(readable(locked.text)).not.toContain('in which you signed in before');
+  });
+
+  test.each([
+    ['of another operator', (_own: string, other: string) => other],
+    ['with another time', (own: string) => own.replace(/=\d/, '=9')],
+    ['with another id', (own: string) => own.replace(/\.[0-9a-f]{32}\./, `.${'0'.repeat(32)}.`)],
+    ['with another tag', (own: string) => own.replace(/[\w-]{22}$/, 'A'.repeat(22))],
+  ])('a browser cookie %s does not make the browser known', async (_what, forge) => {
+    const { email, visitor } = await signedUp(shop);
+    const other = await signedUp(shop);
+    for (let count = 0; count < 10; count++) await enterPassword(new Visitor(shop.url), email, 'a wrong password');
+    const forger = new Visitor(shop.url);
+    forger.browser = forge(visitor.browser, other.visitor.browser);
+    expect((await enterPassword(forger, email)).status).toBe(429);
+    forger.browser = visitor.browser;
+    expect((await enterPassword(forger, email)).status).toBe(200);
+  });
+
+  test('a browser is known for 180 days', async () => {
+    const { email, visitor } = await signedUp(shop);
+    for (let count = 0; count < 10; count++) await enterPassword(new Visitor(shop.url), email, 'a wrong password');
+    const age = async (days: number): Promise<number> => {
+      const issuedAt = String(Math.floor(Date.now() / 1000) - days * 86_400);
+      const id = 'a'.repeat(32);
+      const tag = shop.gateway.fingerprints.tag(`${issuedAt} ${id} ${email}`, 'operator browser');
+      visitor.browser = `__Host-turnpike_browser=${issuedAt}.${id}.${tag}`;
+      return (await enterPassword(visitor, email)).status;
+    };
+    expect([await age(179), await age(181)]).toEqual([200, 429]);
+  });
+
+  test('is refused as busy when many sign-ins of one address wait; these are not counted', async () => {
+    const { email, visitor } = await signedUp(shop);
+    const [shared, elsewhere] = [from(), from()];
+    const flood = () =>
+      Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          enterPassword(new Visitor(shop.url), `flood${index}@example.com`, 'a wrong password', shared),
+        ),
+      );
+    const counted = async () => (await shop.rows('select * from operator_sign_in_failures')).length;
+    const before = await counted();
+    const answers = await flood();
+    const busy = answers.filter(({ status }) => status === 503);
+    expect(busy.length).toBeGreaterThan(0);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(40 - busy.length);
+    expect(await counted()).toBe(before + 40 - busy.length);
+    expect(busy[0]?.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(readable(busy[0]?.text ?? '')).toContain('Wait a few seconds and try again.');
+    // A browser that is known does not wait behind them, nor does another address.
+    const second = flood();
+    expect((await enterPassword(visitor, email, PASSWORD, shared)).status).toBe(200);
+    expect((await enterPassword(new Visitor(shop.url), email, PASSWORD, elsewhere)).status).toBe(200);
+    expect((await second).some(({ status }) => status === 503)).toBe(true);
   });
 
   test('is refused to a suspended operator, whose sessions end', async () => {

@@ -1,4 +1,5 @@
 /** Payments through Stripe, from the merchant's request to the webhook, against a double of Stripe. */
+import type Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
 import * as objects from '../doubles/stripe-objects.ts';
@@ -73,6 +74,25 @@ describe('a card', () => {
     await expect.poll(async () => (await shop.inspect(id)).refunded, PROVIDER_POLL).toBe('3.00');
     stripe.send('charge.dispute.created', objects.dispute(stripe.intentOf(id) ?? objects.paymentIntent({})));
     await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('CHARGEBACK');
+  });
+
+  test('is charged back in part with the deadline of Stripe, and won', async () => {
+    const { id } = await payByCard();
+    stripe.webhookUrls = webhookUrls;
+    const intent = stripe.intentOf(id) ?? objects.paymentIntent({});
+    const created = objects.dispute(intent, 'needs_response', { amount: 300 });
+    stripe.send('charge.dispute.created', created);
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('CHARGEBACK');
+    const find = async () =>
+      (await shop.admin('GET', '/chargebacks')).body.items.find(
+        ({ payment_id }: { payment_id: string }) => payment_id === id,
+      );
+    const found = await find();
+    expect(found).toMatchObject({ amount: '3.00', reason: 'fraudulent', stage: 'chargeback' });
+    expect(Date.parse(`${found.respond_by}Z`)).toBe((created.evidence_details.due_by ?? 0) * 1000);
+    stripe.send('charge.dispute.closed', { ...created, status: 'won' });
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('SETTLED');
+    expect(await find()).toMatchObject({ state: 'won' });
   });
 
   test('is declined, with a reason', async () => {
@@ -184,6 +204,99 @@ describe('the page of Stripe', () => {
     stripe.webhookUrls = webhookUrls;
     await stripe.pay(await pageOf(id), 'expire');
     await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('DECLINED');
+  });
+});
+
+describe('what is done in the dashboard of Stripe', () => {
+  beforeEach(() => {
+    stripe.webhookUrls = webhookUrls;
+  });
+
+  test('a partial capture is booked with its amount, and told to the merchant', async () => {
+    const { id } = await payByCard(STRIPE_CARDS.success, { auth: 'Y' });
+    stripe.captureElsewhere(id, 400);
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('SETTLED');
+    const payment = await shop.inspect(id);
+    expect(payment).toMatchObject({ captured: '4.00', authorised: '10.00', attention: null, operations: [] });
+    expect(payment.callbacks.at(-1)).toMatchObject({ type: 'capture' });
+    const [{ amount }] = (await shop.rows(`select amount from history
+      where payment_id = '${id}' and event = 'captured'`)) as [{ amount: string }];
+    expect(String(amount)).toBe('400');
+    const refunded = await shop.admin('POST', `/payments/${id}/refund`, { amount: '4.00' });
+    expect(refunded.body).toMatchObject({ status: 'REFUND' });
+  });
+
+  test('refunds are booked, each once, besides those of the gateway', async () => {
+    const { id } = await payByCard();
+    await shop.admin('POST', `/payments/${id}/refund`, { amount: '1.00' });
+    const first = stripe.refundElsewhere(id, 200);
+    await expect.poll(async () => (await shop.inspect(id)).refunded, PROVIDER_POLL).toBe('3.00');
+    expect((await shop.inspect(id)).callbacks.at(-1)).toMatchObject({ type: 'refund' });
+    stripe.send('charge.refunded', stripe.intentOf(id)?.latest_charge as Stripe.Charge);
+    stripe.refundElsewhere(id, 700);
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('REFUND');
+    expect(await shop.inspect(id)).toMatchObject({ refunded: '10.00', attention: null });
+    expect((await shop.events(id)).filter((event) => event === 'partlyRefunded')).toHaveLength(2);
+    // It comes back: a case for the operator.
+    stripe.failRefund(first);
+    await expect.poll(async () => (await shop.inspect(id)).attention, PROVIDER_POLL).toBe('unresolved');
+  });
+});
+
+describe('a payment that waits for its payer at Stripe', () => {
+  const HOUR = 3600;
+  const waiting = [
+    ['a challenge', async () => (await payByCard(STRIPE_CARDS.challenge)).id, () => byCard],
+    ['the page', async () => (await pageSale()).id, () => byPage],
+  ] as const;
+  const isOver = (id: string): boolean =>
+    [...stripe.sessions.values()].some((each) => each.client_reference_id === id && each.status === 'expired') ||
+    stripe.intentOf(id)?.status === 'canceled';
+
+  test.each(waiting)('%s: when the payer’s time is over, it can no longer be paid', async (_, begin, of) => {
+    const id = await begin();
+    const page = await pageOf(id);
+    await shop.advanceClock(HOUR, of().mid);
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('DECLINED');
+    expect(await shop.inspect(id)).toMatchObject({
+      decline_reason: 'The payer did not finish in time.',
+      attention: null,
+    });
+    expect(isOver(id)).toBe(true);
+    await stripe.pay(page);
+    expect(stripe.balance(id)).toBe(0n);
+  });
+
+  test.each(waiting)('%s: a payer who paid at the last moment has paid', async (_, begin, of) => {
+    const id = await begin();
+    await stripe.pay(await pageOf(id));
+    await shop.advanceClock(HOUR, of().mid);
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('SETTLED');
+    expect(stripe.balance(id)).toBe(1000n);
+  });
+
+  test('without an answer it stays open, and is ended later', async () => {
+    const id = await waiting[0][1]();
+    stripe.fault('lost_before', 'PaymentIntentCancel');
+    await shop.advanceClock(HOUR, byCard.mid);
+    expect(await statusOf(id)).toBe('REDIRECT');
+    await shop.advanceClock(24 * HOUR, byCard.mid);
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('DECLINED');
+    expect(isOver(id)).toBe(true);
+  });
+
+  test('is left for another card, which alone is charged', async () => {
+    const session = await payByCard(STRIPE_CARDS.challenge);
+    expect((await show(session.url)).text).toContain('/leave"');
+    expect((await fill(`${session.url}/leave`, {})).status).toBe(303);
+    expect(await shop.inspect(session.id)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The payer cancelled the payment.',
+    });
+    expect(isOver(session.id)).toBe(true);
+    await fill(session.url, cardForm({ card_number: STRIPE_CARDS.success, card_expiry: '12/38' }));
+    const [newest = ''] = await checkout.attempts(session.orderId, byCard);
+    expect([await statusOf(newest), stripe.balance(newest)]).toEqual(['SETTLED', 1000n]);
   });
 });
 

@@ -37,7 +37,7 @@ const entries = ({ status, body }: Answer, at: TestGateway = shop) => {
 const AMOUNTS = '/docs/merchant/sign-requests#amounts';
 const KEYS = '/docs/merchant/errors#wrong-key-http-400';
 const HASH = '/docs/merchant/sign-requests#hash-errors';
-const SESSION = '/docs/requests/checkout#post-apiv1session';
+const SESSION = '/docs/reference/checkout#checkoutSession';
 
 describe('an entry names the field as the caller does, and what is accepted', () => {
   const amountEntry = (param: string, expected: string) => ({
@@ -50,13 +50,24 @@ describe('an entry names the field as the caller does, and what is accepted', ()
 
   test.each([
     ['USD', '19.9', 'A decimal number with two fraction digits for USD, greater than 0, such as 19.99.'],
-    ['KWD', '19', 'A decimal number with three fraction digits for KWD, greater than 0, such as 19.999.'],
+    ['KWD', '19.9', 'A decimal number with three fraction digits for KWD, greater than 0, such as 19.999.'],
     ['JPY', '19.9', 'A whole number for JPY, greater than 0, such as 1999.'],
   ])('of an amount in %s', async (currency, amount, expected) => {
     const sale = await shop.sale({ order_amount: amount, order_currency: currency });
     expect(entries(sale)).toEqual([amountEntry('order_amount', expected)]);
     const order = { number: newOrderId(), amount, currency, description: 'Tea' };
     expect(entries(await session({ order }))).toEqual([amountEntry('order.amount', expected)]);
+  });
+
+  test.each([
+    ['USD', '1999', 'Amounts are not in minor units: if 19.99 is meant, send 19.99; otherwise send 1999.00.'],
+    ['USD', '5', 'Amounts are not in minor units: if 0.05 is meant, send 0.05; otherwise send 5.00.'],
+    ['KWD', '19', 'Amounts are not in minor units: if 0.019 is meant, send 0.019; otherwise send 19.000.'],
+  ])('of a whole number in %s: %s, with the mistake that was probably made', async (currency, amount, hint) => {
+    const sale = await shop.sale({ order_amount: amount, order_currency: currency });
+    expect(entries(sale)).toMatchObject([{ param: 'order_amount', hint }]);
+    const order = { number: newOrderId(), amount, currency, description: 'Tea' };
+    expect(entries(await session({ order }))).toMatchObject([{ param: 'order.amount', hint }]);
   });
 
   test('of a refund, by the currency of its payment', async () => {
@@ -127,7 +138,7 @@ describe('an entry names the field as the caller does, and what is accepted', ()
     expect(entries(await shop.admin('GET', '/payments?statsu=SETTLED&limit=0&mid=x'))).toMatchObject([
       {
         error_message: 'statsu: This parameter does not exist.',
-        expected: expect.stringMatching(/^Only q, mid, .*cursor\.$/),
+        expected: expect.stringMatching(/^Only q, mid, .*cursor, total\.$/),
         hint: 'Did you mean status?',
         link: '/docs/reference/payments#listPayments',
       },

@@ -1,7 +1,7 @@
 /** The test callback, from the admin API and from the panel: what is sent, what is shown, and who may send it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findAccount } from '../../src/core/accounts.ts';
-import { signedId } from '../../src/lib/signature.ts';
+import { findAccount } from '../../src/core/accounts/accounts.ts';
+import { signedId } from '../../src/lib/crypto/signature.ts';
 import type { Role } from '../../src/rules/roles.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
 import { shortenLimits } from '../support/limits.ts';
@@ -130,7 +130,9 @@ test('the panel shows the outcome, and nothing of the answer as markup', async (
   const [entry] = (await shop.admin('GET', `/audit?action=callbacks.test`)).body.items;
   expect(entry).toMatchObject({ action: 'callbacks.test', mid: merchant.mid, actor: { id: operator.operatorId } });
   const viewer = await signedIn(shop, 'viewer');
-  expect((await viewer.get(`/admin/accounts/${merchant.mid}?tab=callbacks`)).text).not.toContain('Send test callback');
+  expect((await viewer.get(`/admin/accounts/${merchant.mid}?tab=notifications`)).text).not.toContain(
+    'Send test callback',
+  );
 });
 
 test('the inbox of the sandbox receives it with a valid signature and without a valid hash', async () => {

@@ -2,12 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Connector, Submission } from '../../src/connectors/connector.ts';
-import { readClock } from '../../src/core/clock.ts';
 import type { Gateway, PaymentWithDetails } from '../../src/core/context.ts';
 import { abandon } from '../../src/core/payments/advance.ts';
-import type { Deadline } from '../../src/lib/deadline.ts';
-import { newId } from '../../src/lib/id.ts';
-import { signatureOf } from '../../src/lib/signature.ts';
+import { readClock } from '../../src/core/sandbox/clock.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { signatureOf } from '../../src/lib/crypto/signature.ts';
+import type { Deadline } from '../../src/lib/time/deadline.ts';
 import { createApp } from '../../src/server/app.ts';
 import { type Body, cardForm, checkoutOf, fill, type Session, show } from '../support/checkout.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';

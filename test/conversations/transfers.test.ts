@@ -1,8 +1,9 @@
 /** Bank transfers: the payer has exactly five minutes from the sale, whichever process or request notices. */
 import { describe, expect, test } from 'vitest';
-import { findAccount } from '../../src/core/accounts.ts';
-import { readClock } from '../../src/core/clock.ts';
+import { findAccount } from '../../src/core/accounts/accounts.ts';
 import { findStatus } from '../../src/core/payments/find.ts';
+import { readClock } from '../../src/core/sandbox/clock.ts';
+import { inputs } from '../support/checkout.ts';
 import {
   type Answer,
   type Fields,
@@ -288,8 +289,6 @@ describe('the five minutes', () => {
   });
 });
 
-const inputs = (page: string): string[] =>
-  [...page.matchAll(/<input\b[^>]*\bname="([^"]*)"/g)].map(([, name]) => name ?? '');
 const open = async (url: string) => {
   const response = await fetch(url, { redirect: 'manual' });
   return { status: response.status, page: await response.text() };
@@ -323,7 +322,7 @@ describe.each(TRANSFERS)('$brand without $field', (transfer) => {
     expect(status).toBe(422);
     expect(inputs(page)).toEqual([field]);
     expect(page).toMatch(new RegExp(`<p class="error" id="${field}-error">[A-Z][^<]+</p>`));
-    expect(page).toMatch(/role="alert"><strong>[^<]*Nothing was paid\.<\/strong>/);
+    expect(page).toMatch(/role="alert"[^>]*><h2 hidden><\/h2><p>[^<]*Nothing was paid\.<\/p>/);
     expect(await shop.inspect(id)).toMatchObject({ status: 'REDIRECT', next_step: 'fields' });
     expect(await shop.events(id)).toEqual(['opened', 'redirected']);
     expect((await atProvider(id)).status).toBe(404);

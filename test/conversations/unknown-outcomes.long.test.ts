@@ -1,6 +1,6 @@
 /** Unknown outcomes: the response to the merchant, the outcome found later, and the money that moved. */
 import { describe, expect, test } from 'vitest';
-import { verifyAt } from '../../src/store/verify.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Answer, type Fields, type Merchant, openShop, PROVIDER_POLL, saleFields } from '../support/gateway.ts';
 

@@ -129,7 +129,7 @@ describe('the policy', () => {
       "'self' https://pay.google.com https://google.com/pay https://www.google.com/pay",
     );
     expect(policy.get('style-src')).toMatch(new RegExp(`'nonce-${nonce}'$`));
-    expect(policy.get('img-src')).toBe('data:');
+    expect(policy.get('img-src')).toBe('data: https://www.gstatic.com');
     expect([...policy.values()].join(' ')).not.toMatch(/unsafe|\*/);
   });
 });

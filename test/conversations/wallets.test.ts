@@ -1,8 +1,8 @@
 /** S2S sales with device wallets: genuine tokens, from the request to the provider and back. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../src/lib/id.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
 import { openWalletB } from '../../src/lib/wallets/wallet-b.ts';
-import { verifyAt } from '../../src/store/verify.ts';
+import { verifyAt } from '../../src/store/installation/verify.ts';
 import { checkoutOf, follow, show, signed, submitPage } from '../support/checkout.ts';
 import { entryOf } from '../support/entries.ts';
 import { type Answer, type Fields, type Merchant, newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
@@ -49,6 +49,78 @@ const NOT_SUPPORTED = { status: 400, body: expect.objectContaining({ error_code:
 const USED_SENTENCE = 'This token was used for another payment.';
 const USED = refused(USED_SENTENCE);
 
+const parsed = (text: string): Answer['body'] => JSON.parse(text);
+
+function reversed(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, inner]) => [name, reversed(inner)]),
+  );
+}
+
+/** Other texts with the same signed content. */
+const RE_ENCODINGS: [string, (token: string) => string][] = [
+  ['white space', (token) => JSON.stringify(parsed(token), null, 2)],
+  ['members in another order', (token) => JSON.stringify(reversed(parsed(token)))],
+  ['unknown members', (token) => JSON.stringify({ ...parsed(token), paymentId: newId() })],
+  ['escaped characters', (token) => token.replaceAll('=', '\\u003d')],
+];
+
+/** Others that only a token of wallet-a has: its header is not signed as it is written. */
+const HEADERS: [string, (header: Record<string, string>) => Record<string, string>][] = [
+  [
+    'capitals in the transaction id',
+    (header) => ({ ...header, transactionId: header.transactionId?.toUpperCase() ?? '' }),
+  ],
+  ['another key id', (header) => ({ ...header, keyId: newId() })],
+  ...[1, 16, 31].map((bytes): (typeof HEADERS)[number] => [
+    `the last ${bytes} bytes of the transaction id as application data`,
+    ({ transactionId = '', ...header }) => ({
+      ...header,
+      transactionId: transactionId.slice(0, -2 * bytes),
+      applicationData: transactionId.slice(-2 * bytes),
+    }),
+  ]),
+];
+
+test.each(HEADERS)('a used token of wallet-a stays used: %s', async (_, encode) => {
+  const token = tokenA();
+  expect((await saleWith('wallet-a', token)).body.status).toBe('SETTLED');
+  const { paymentData, ...rest } = parsed(token);
+  const changed = { ...rest, paymentData: { ...paymentData, header: encode(paymentData.header) } };
+  expect(answered(await saleWith('wallet-a', JSON.stringify(changed)))).toEqual(USED);
+});
+
+describe('two accounts with the keys of one merchant', () => {
+  let other: Merchant;
+  beforeAll(async () => {
+    other = await shop.newMerchant({
+      'wallets.wallet-a': { merchant_identifier: MERCHANT.identifier, processing_private_key: pemOf(MERCHANT.key) },
+    });
+  });
+
+  test('a token that paid in one of them does not pay in the other', async () => {
+    const token = tokenA();
+    expect((await saleWith('wallet-a', token)).body.status).toBe('SETTLED');
+    const order_id = newOrderId();
+    expect(answered(await saleWith('wallet-a', token, { order_id }, other))).toEqual(USED);
+    // The order that was refused is free.
+    expect((await saleWith('wallet-a', tokenA(), { order_id }, other)).body.status).toBe('SETTLED');
+  });
+
+  test('of concurrent sales with one token exactly one is opened', async () => {
+    const token = tokenA();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => saleWith('wallet-a', token, {}, index % 2 === 0 ? merchant : other)),
+    );
+    expect(answers.map(({ body }) => body.status ?? body.errors[0]?.error_message).toSorted()).toEqual(
+      ['SETTLED', ...Array(7).fill(`${FIELD}: ${USED_SENTENCE}`)].toSorted(),
+    );
+  });
+});
+
 describe.each(['wallet-a', 'wallet-b'])('%s', (digital_wallet) => {
   test('a card of a device settles with its cryptogram', async () => {
     const { body } = await saleWith(digital_wallet, tokenOf(digital_wallet));
@@ -93,6 +165,12 @@ describe.each(['wallet-a', 'wallet-b'])('%s', (digital_wallet) => {
     expect(answers.map(({ body }) => body.status ?? body.errors[0].error_message).toSorted()).toEqual(
       ['SETTLED', ...Array(7).fill(`${FIELD}: ${USED_SENTENCE}`)].toSorted(),
     );
+  });
+
+  test.each(RE_ENCODINGS)('a used token stays used: %s', async (_, encode) => {
+    const token = tokenOf(digital_wallet);
+    expect((await saleWith(digital_wallet, token)).body.status).toBe('SETTLED');
+    expect(answered(await saleWith(digital_wallet, encode(token)))).toEqual(USED);
   });
 
   test('a duplicate order does not use up the token', async () => {
@@ -341,7 +419,7 @@ test('the process dies between the intent and the call: the payment is declined,
   const found = await shop.inspect(payment.paymentId);
   expect(found.status).toBe('DECLINED');
   expect(found.provider_calls.map(({ verb }: Answer['body']) => verb)).not.toContain('submit');
-  expect(await shop.gateway.walletTokens.isUsed(merchant.mid, token.replayKey)).toBe(true);
+  expect(await shop.gateway.walletTokens.isUsed(token.replayKey)).toBe(true);
 });
 
 test('neither the database nor the log contains numbers, cryptograms or keys in the clear', async () => {

@@ -17,7 +17,42 @@ const { default: HmacValidator } = createRequire(import.meta.url)(
 
 type Json = Record<string, unknown>;
 type Item = Plain<NotificationRequestItem>;
-type Decision = 'authorise' | 'refuse' | 'cancel';
+type Decision = 'authorise' | 'refuse' | 'cancel' | 'pend';
+
+/** Methods that Adyen captures at once, whatever the request says. */
+const NEVER_HELD: readonly string[] = ['ideal', 'multibanco', 'promptpay', 'bankTransfer_IBAN'];
+
+/** Methods whose payers Adyen neither charges nor redirects. */
+const ACTIONS: Readonly<Record<string, Plain<Checkout.PaymentResponse>>> = {
+  multibanco: {
+    resultCode: 'PresentToShopper',
+    action: {
+      type: 'voucher',
+      paymentMethodType: 'multibanco',
+      entity: '12101',
+      reference: '501 422 944',
+      expiresAt: '2026-12-01T10:00:00',
+      downloadUrl: 'https://test.adyen.com/voucher.pdf',
+    },
+  },
+  bankTransfer_IBAN: {
+    resultCode: 'Received',
+    action: {
+      type: 'bankTransfer',
+      paymentMethodType: 'bankTransfer_IBAN',
+      beneficiary: 'TestMerchant',
+      iban: 'NL13TEST0123456789',
+      bic: 'TESTNL01',
+      reference: 'X1',
+    },
+  },
+  promptpay: {
+    resultCode: 'Pending',
+    action: { type: 'qrCode', paymentMethodType: 'promptpay', qrCodeData: '00020101promptpay' },
+  },
+  // Needs a script of Adyen on the page.
+  paytm: { resultCode: 'Pending', action: { type: 'sdk', paymentMethodType: 'paytm' } },
+};
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, formats: { 'date-time': true } });
 ajv.addSchema(schemas, 'requests');
@@ -37,6 +72,26 @@ export interface AdyenPayment {
   /** Set if the payer has agreed that the payment is repeated. */
   shopper?: string | undefined;
 }
+
+/** What methods need, and those that the payer approves in an app. */
+const NEEDS: Readonly<Record<string, readonly (readonly [name: string, format: RegExp])[]>> = {
+  blik: [['blikCode', /^\d{6}$/]],
+  mbway: [
+    ['telephoneNumber', /^\+\d{7,15}$/],
+    ['shopperEmail', /@/],
+  ],
+  paypal: [['subtype', /^redirect$/]],
+  sepadirectdebit: [
+    ['iban', /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/],
+    ['ownerName', /./],
+  ],
+};
+const IN_APP = ['blik', 'mbway'];
+
+const ACTIVE_METHODS = [
+  ...['scheme', 'ideal', 'blik', 'paypal', 'klarna', 'sepadirectdebit', 'twint', 'swish', 'mobilepay', 'mbway'],
+  ...['bcmc', 'bcmc_mobile', 'eps', 'onlineBanking_PL'],
+];
 
 /** Refuses with a `refusalReasonCode`, as Adyen's test environment does it by the name on the card. */
 const REFUSAL = /^DECLINED(?::(\d+))?$/;
@@ -66,6 +121,8 @@ export async function startAdyen() {
   const answers = new Map<string, { status: number; body: Json; request: string }>();
   const calls: { path: string; key: string | undefined; body: Json }[] = [];
   const violations: string[] = [];
+  /** The methods that are active in the merchant account. */
+  const activeMethods = ACTIVE_METHODS.slice();
   const queue: Item[] = [];
   const faults: Fault[] = [];
   let scripted: { status: number; text: string } | undefined;
@@ -126,7 +183,8 @@ export async function startAdyen() {
       pspReference: pspReference(),
       reference: request.reference,
       amount: request.amount,
-      isManual: request.additionalData?.manualCapture === 'true',
+      isManual:
+        request.additionalData?.manualCapture === 'true' && !NEVER_HELD.includes(String(request.paymentMethod?.type)),
       state: 'open',
       captured: 0,
       refunded: 0,
@@ -164,22 +222,52 @@ export async function startAdyen() {
     const address = `${url()}/redirect/${token}`;
     return {
       resultCode: 'RedirectShopper',
-      action: isCard
-        ? {
-            type: 'redirect',
-            paymentMethodType: 'scheme',
-            method: 'POST',
-            url: address,
-            data: { MD: token, PaReq: 'eNp' },
-          }
-        : { type: 'redirect', paymentMethodType: 'ideal', method: 'GET', url: address },
+      action: { type: 'redirect', paymentMethodType: isCard ? 'scheme' : 'ideal', method: 'GET', url: address },
     };
   };
 
+  /** A payment with another method than a card. */
+  const payByMethod = (body: Json): [number, Json] => {
+    const method = body.paymentMethod as Record<string, string>;
+    const { type = '' } = method;
+    const action = ACTIONS[type];
+    if (action) return [200, { ...action, pspReference: open(body).pspReference }];
+    if (type.startsWith('klarna') && !body.lineItems)
+      return error(422, '14_0403', 'Required field lineItems is not provided');
+    const missing = (NEEDS[type] ?? []).filter(([name, format]) => !format.test(method[name] ?? ''));
+    if (missing.length > 0) return error(422, '14_012', `Invalid ${missing.map(([name]) => name).join()}`);
+    if (type === 'sepadirectdebit') {
+      const payment = open(body);
+      authorise(payment);
+      return [200, { ...resultOf(payment) }];
+    }
+    if (!IN_APP.includes(type)) return [200, { ...redirect(open(body), false) }];
+    const { pspReference: psp, reference } = open(body);
+    return [
+      200,
+      {
+        pspReference: psp,
+        merchantReference: reference,
+        resultCode: 'Pending',
+        action: { type: 'await', paymentMethodType: type, paymentData: randomBytes(8).toString('hex') },
+      } satisfies Plain<Checkout.PaymentResponse>,
+    ];
+  };
+
   const pay = (body: Json): [number, Json] => {
-    const { paymentMethod: details, shopperInteraction, shopperReference } = body as unknown as Checkout.PaymentRequest;
+    const {
+      paymentMethod: details,
+      shopperInteraction,
+      shopperReference,
+      mpiData,
+    } = body as unknown as Checkout.PaymentRequest;
     const method = details as Plain<Checkout.CardDetails>;
-    if (method.type !== 'scheme') return [200, { ...redirect(open(body), false) }];
+    if (method.type !== 'scheme' && method.type !== 'networkToken') return payByMethod(body);
+    const isDevice = method.type === 'networkToken' && shopperInteraction === 'Ecommerce';
+    const cryptogram = Buffer.from(mpiData?.tokenAuthenticationVerificationValue ?? '', 'base64');
+    if (isDevice && (cryptogram.length !== 20 || mpiData?.authenticationResponse !== 'Y'))
+      return error(422, '14_033', 'The cryptogram of the network token is missing');
+    if (isDevice && body.authenticationData) violations.push('a device is authenticated once more');
     const [first] = [...payments.values()].filter(
       (each) => `TOKEN${each.pspReference}` === method.storedPaymentMethodId && each.shopper === shopperReference,
     );
@@ -261,10 +349,11 @@ export async function startAdyen() {
     } else {
       const isDone = isFree && payment.captured === 0;
       if (isDone) payment.state = 'cancelled';
-      report('CANCELLATION', isDone);
+      report(psp === '' ? 'TECHNICAL_CANCEL' : 'CANCELLATION', isDone);
     }
     const { merchantAccount, reference } = body as { merchantAccount: string; reference: string };
     const answer = { merchantAccount, reference, pspReference: own, status: 'received' as const };
+    if (psp === '') return [201, { ...answer, paymentReference: payment.reference }];
     return [201, { ...answer, paymentPspReference: payment.pspReference, ...(body.amount ? { amount } : {}) }];
   };
 
@@ -278,10 +367,7 @@ export async function startAdyen() {
       return [
         200,
         {
-          paymentMethods: [
-            { type: 'scheme', name: 'Cards' },
-            { type: 'ideal', name: 'iDEAL' },
-          ],
+          paymentMethods: activeMethods.map((type) => ({ type, name: type })),
         } satisfies Plain<Checkout.PaymentMethodsResponse>,
       ];
     return psp === '' ? error(404, '000', 'Not found') : modify(kind, psp, body);
@@ -345,6 +431,7 @@ export async function startAdyen() {
     calls,
     /** Requests that the types of the SDK do not allow, and misuses of idempotency keys. */
     violations,
+    activeMethods,
     /** The next calls that move money meet these faults, in this order. */
     fault(...next: Fault[]): void {
       faults.push(...next);
@@ -364,20 +451,30 @@ export async function startAdyen() {
         if (decision === 'authorise') {
           session.psp = payment.pspReference;
           authorise(payment);
-        } else refuse(payment, 'Refused');
-        session.status = { authorise: 'completed', refuse: 'refused', cancel: 'canceled' }[
-          decision
-        ] as typeof session.status;
+        } else if (decision !== 'pend') refuse(payment, 'Refused');
+        session.status = {
+          authorise: 'completed',
+          refuse: 'refused',
+          cancel: 'canceled',
+          pend: 'paymentPending',
+        }[decision] as typeof session.status;
         return { sessionId: id, sessionResult: `result-${id}` };
       }
       const found = redirects.get(id);
       if (!found) throw new Error(`There is no page ${page}.`);
-      found.code = { authorise: '', refuse: '2', cancel: '16' }[decision];
+      found.code = { authorise: '', refuse: '2', cancel: '16', pend: '' }[decision];
       // A bank reports to Adyen at once; a card is charged when the gateway passes the result on.
       if (!found.isCard && decision === 'authorise') authorise(found.payment);
       if (!found.isCard && decision !== 'authorise')
         refuse(found.payment, decision === 'cancel' ? 'Shopper Cancelled' : 'Refused');
       return { redirectResult: `result-${id}` };
+    },
+    /** The payer decides in an app, which only a webhook reports. */
+    decideInApp(reference: string, decision: Decision = 'authorise'): void {
+      const payment = [...payments.values()].findLast((each) => each.reference === reference);
+      if (!payment) throw new Error(`There is no payment ${reference}.`);
+      if (decision === 'authorise') authorise(payment);
+      else refuse(payment, 'Refused');
     },
     payment: (reference: string): AdyenPayment | undefined =>
       [...payments.values()].findLast((each) => each.reference === reference),

@@ -8,15 +8,27 @@ import {
   RefundStatus,
   SequenceType,
 } from '@mollie/api-client';
-import type { ChargebackData } from '@mollie/api-client/dist/types/data/chargebacks/Chargeback.d.ts';
-import type { CustomerData } from '@mollie/api-client/dist/types/data/customers/Customer.d.ts';
+import type { ChargebackData as SdkChargeback } from '@mollie/api-client/dist/types/data/chargebacks/Chargeback.d.ts';
+import type { CustomerData as SdkCustomer } from '@mollie/api-client/dist/types/data/customers/Customer.d.ts';
 import type { Url } from '@mollie/api-client/dist/types/data/global.d.ts';
 import type { MethodData } from '@mollie/api-client/dist/types/data/methods/data.d.ts';
-import type { CaptureData } from '@mollie/api-client/dist/types/data/payments/captures/data.d.ts';
+import type { CaptureData as SdkCapture } from '@mollie/api-client/dist/types/data/payments/captures/data.d.ts';
 import type { PaymentData } from '@mollie/api-client/dist/types/data/payments/data.d.ts';
 import type { RefundData } from '@mollie/api-client/dist/types/data/refunds/data.d.ts';
 
-export type { CaptureData, ChargebackData, CustomerData, PaymentData, RefundData };
+export type { PaymentData, RefundData };
+
+// Where the types of the SDK differ from the published API: it has not these members any more, or sends null for them.
+export type CaptureData = Omit<SdkCapture, 'settlementAmount'>;
+export type ChargebackData = Omit<SdkChargeback, 'reason' | 'reversedAt'> & {
+  reason: SdkChargeback['reason'] | null;
+  reversedAt: string | null;
+};
+export type CustomerData = Omit<SdkCustomer, 'recentlyUsedMethods' | 'name' | 'email' | 'locale'> & {
+  name: string | null;
+  email: string | null;
+  locale: Locale | null;
+};
 
 export const url = (href: string): Url => ({ href, type: 'text/html' });
 export const links = () => ({ self: url('https://api.mollie.com'), documentation: url('https://docs.mollie.com') });
@@ -68,7 +80,6 @@ export const capture = (changes: Pick<CaptureData, 'amount' | 'paymentId'> & Par
   resource: 'capture',
   id: newName('cpt'),
   mode: ApiMode.test,
-  settlementAmount: changes.amount,
   description: '',
   metadata: null,
   status: CaptureStatus.succeeded,
@@ -77,14 +88,15 @@ export const capture = (changes: Pick<CaptureData, 'amount' | 'paymentId'> & Par
   ...changes,
 });
 
-export const chargeback = ({ id, amount }: PaymentData): ChargebackData => ({
+/** The bank names a reason for direct debits only. */
+export const chargeback = ({ id, amount, method }: PaymentData): ChargebackData => ({
   resource: 'chargeback',
   id: newName('chb'),
   amount,
-  settlementAmount: amount,
+  settlementAmount: { ...amount, value: `-${amount.value}` },
   createdAt: now(),
-  reason: { code: 'AC01', description: 'Account identifier incorrect' },
-  reversedAt: '',
+  reason: method === 'directdebit' ? { code: 'AC01', description: 'Account identifier incorrect' } : null,
+  reversedAt: null,
   paymentId: id,
   _links: toPayment(),
 });
@@ -93,10 +105,9 @@ export const customer = (changes: Partial<CustomerData>): CustomerData => ({
   resource: 'customer',
   id: newName('cst'),
   mode: ApiMode.test,
-  name: '',
-  email: '',
-  locale: Locale.en_US,
-  recentlyUsedMethods: [],
+  name: null,
+  email: null,
+  locale: null,
   metadata: null,
   createdAt: now(),
   _links: {

@@ -1,9 +1,16 @@
 /** A double of Mollie: its API over HTTP, with answers of the types of the SDK, and books of the money that it moved. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type CardFailureReason, PaymentMethod, PaymentStatus, RefundStatus, SequenceType } from '@mollie/api-client';
+import {
+  CaptureStatus,
+  type CardFailureReason,
+  PaymentMethod,
+  PaymentStatus,
+  RefundStatus,
+  SequenceType,
+} from '@mollie/api-client';
 import type { CreditCardDetails } from '@mollie/api-client/dist/types/data/payments/data.d.ts';
-import { minorUnits } from '../../src/lib/money.ts';
+import { minorUnits } from '../../src/lib/money/money.ts';
 import { CURRENCIES } from '../../src/rules/currencies.ts';
 import type { Fault } from '../conformance/conforms.ts';
 import { requestValidator } from '../support/request-schemas.ts';
@@ -24,6 +31,8 @@ interface Book {
 interface Customer {
   data: CustomerData;
   mandate: string | undefined;
+  /** The first payment was made at a bank: repetitions are direct debits, which take days. */
+  isDebited?: boolean;
   /** Repetitions fail for this reason. */
   failure: CardFailureReason | undefined;
 }
@@ -48,8 +57,8 @@ const notFound = refusal(404, 'Not Found', 'No such object exists.');
 const unprocessable = (detail: string, field?: string): Reply => refusal(422, 'Unprocessable Entity', detail, field);
 
 const minor = ({ currency, value }: { currency: string; value: string }): bigint => {
-  const amount = minorUnits(value, CURRENCIES[currency]?.exponent ?? 2);
-  return typeof amount === 'bigint' ? amount : 0n;
+  const amount = minorUnits(value.replace('-', ''), CURRENCIES[currency]?.exponent ?? 2);
+  return typeof amount === 'bigint' ? (value.startsWith('-') ? -amount : amount) : 0n;
 };
 const sum = (list: readonly { amount: { currency: string; value: string } }[]): bigint =>
   list.reduce((total, { amount }) => total + minor(amount), 0n);
@@ -60,15 +69,29 @@ const hasRightDecimals = ({ currency, value }: { currency: string; value: string
   return new RegExp(exponent === 0 ? '^\\d+$' : `^\\d+\\.\\d{${exponent}}$`).test(value);
 };
 
+/** A token with this text is refused by the bank. */
+export const REFUSED_WALLET = 'refused by the bank';
+
+/** Whether a payment has the token of its wallet, as the vendor makes it, in JSON. */
+function isWalletToken({ method, applePayPaymentToken, googlePayPaymentToken }: Record<string, unknown>): boolean {
+  const isApple = method === PaymentMethod.applepay;
+  const token = JSON.parse(String(isApple ? applePayPaymentToken : googlePayPaymentToken));
+  return isApple ? token.paymentData?.data !== undefined : method === PaymentMethod.googlepay && token.signedMessage;
+}
+
 export interface MollieDouble {
   url: string;
   calls: ReceivedCall[];
   /** Requests that the schemas refuse. */
   violations: string[];
+  /** The methods that are active in the profile. */
+  activeMethods: PaymentMethod[];
   /** The next calls that move money meet these faults, one each. */
   fault(...faults: Fault[]): void;
   /** Mollie keeps the answers of idempotency keys for an hour. */
   forgetKeys(): void;
+  /** The next refund is refused because an equal one was made a moment ago. */
+  conflictRefund(): void;
   /** The next refund stays pending until `settleRefunds` ends all of them. */
   delayRefund(): void;
   settleRefunds(status?: RefundStatus): Promise<void>;
@@ -80,6 +103,9 @@ export interface MollieDouble {
   finish(id: string, status: PaymentStatus, failure?: CardFailureReason): void;
   /** The payer pays, or agrees that the amount is held. */
   pay(id: string): void;
+  /** What the operator does in the web app of Mollie. */
+  captureElsewhere(id: string, value: string): void;
+  refundElsewhere(id: string, value: string): RefundData;
   newChargeback(id: string): ChargebackData;
   notify(id: string): Promise<void>;
   /** Another payment like this one, with another reference. */
@@ -98,8 +124,10 @@ export async function startMollie(): Promise<MollieDouble> {
   const replies = new Map<string, Reply>();
   const calls: ReceivedCall[] = [];
   const violations: string[] = [];
+  const activeMethods = ACTIVE_METHODS.slice();
   const faults: Fault[] = [];
   let isDelayed = false;
+  let isConflict = false;
   let isIgnored = false;
   let base = '';
 
@@ -114,14 +142,40 @@ export async function startMollie(): Promise<MollieDouble> {
     if (isRepetition && (!customer?.mandate || (mandateId ?? customer.mandate) !== customer.mandate))
       return unprocessable('The customer has no suitable mandates.', 'mandateId');
     if (!isRepetition && !sent.redirectUrl) return unprocessable('The redirect URL is missing.', 'redirectUrl');
+    const lines = sent.lines as PaymentData['lines'];
+    if (NEEDS_LINES.includes(String(sent.method)) && !lines)
+      return unprocessable('The payment lines are required for this method.', 'lines');
+    if (lines && lines.reduce((total, { totalAmount }) => total + minor(totalAmount), 0n) !== minor(amount))
+      return unprocessable('The amount is not the sum of the lines.', 'lines');
+    const {
+      givenName = 'xx',
+      familyName = 'xx',
+      country = 'XX',
+    } = (sent.billingAddress ?? {}) as Record<string, string>;
+    if ([givenName, familyName].some(({ length }) => length < 2) || !/^[A-Z]{2}$/.test(country))
+      return unprocessable('The billing address is invalid.', 'billingAddress');
+    if (sent.method === 'riverty' && sent.captureMode !== 'manual')
+      return unprocessable('The method has to be captured manually.', 'captureMode');
     if (sent.method === PaymentMethod.alma) return unprocessable('The method is not activated.', 'method');
+    const token = sent.applePayPaymentToken ?? sent.googlePayPaymentToken;
+    if (token !== undefined && !isWalletToken(sent)) return unprocessable('The token is invalid.', 'method');
     const payment = objects.payment(
       sent as unknown as PaymentData,
-      isRepetition ? undefined : (id) => `${base}/checkout/${id}`,
+      isRepetition || token !== undefined ? undefined : (id) => `${base}/checkout/${id}`,
     );
     books.set(payment.id, { payment, refunds: [], captures: [], chargebacks: [] });
+    if (token !== undefined) {
+      const isRefused = String(token).includes(REFUSED_WALLET);
+      setStatus(
+        payment,
+        isRefused ? PaymentStatus.failed : PaymentStatus.paid,
+        isRefused ? ('insufficient_funds' as CardFailureReason) : undefined,
+      );
+    }
     if (isRepetition) {
-      const status = payment.captureMode ? PaymentStatus.authorized : PaymentStatus.paid;
+      const paid = customer?.isDebited ? PaymentStatus.pending : PaymentStatus.paid;
+      const status = payment.captureMode ? PaymentStatus.authorized : paid;
+      if (customer?.isDebited) payment.method = PaymentMethod.directdebit;
       setStatus(payment, customer?.failure ? PaymentStatus.failed : status, customer?.failure);
     }
     return { status: 201, body: payment };
@@ -135,6 +189,7 @@ export async function startMollie(): Promise<MollieDouble> {
     const customer = payment.customerId === undefined ? undefined : customers.get(payment.customerId);
     if (customer && status === PaymentStatus.paid) {
       customer.mandate ??= newName('mdt');
+      customer.isDebited = AT_BANKS.includes(String(payment.method));
       payment.mandateId = customer.mandate;
     }
   };
@@ -146,6 +201,10 @@ export async function startMollie(): Promise<MollieDouble> {
   };
 
   const newRefund = (book: Book, sent: Record<string, unknown>): Reply => {
+    if (isConflict) {
+      isConflict = false;
+      return refusal(409, 'Conflict', 'A duplicate refund has been detected.');
+    }
     const { amount, description = '', metadata } = sent as unknown as RefundData;
     if (!hasRightDecimals(amount)) return unprocessable('The amount contains an invalid value.', 'amount');
     if (minor(amount) > heldBy(book)) return unprocessable('The amount is higher than the maximum.', 'amount');
@@ -164,7 +223,8 @@ export async function startMollie(): Promise<MollieDouble> {
     book.captures.push(capture);
     book.payment.amountCaptured = amount;
     if (minor(amount) === minor(book.payment.amount)) setStatus(book.payment, PaymentStatus.paid);
-    return { status: 201, body: capture };
+    // Mollie answers before the capture is done.
+    return { status: 201, body: { ...capture, status: CaptureStatus.pending } };
   };
 
   const release = (book: Book): Reply => {
@@ -186,7 +246,7 @@ export async function startMollie(): Promise<MollieDouble> {
     return {
       status: 200,
       body: {
-        count: list.length,
+        count: list.slice(start, start + limit).length,
         _embedded: { [name]: list.slice(start, start + limit) },
         _links: {
           ...links(),
@@ -196,8 +256,6 @@ export async function startMollie(): Promise<MollieDouble> {
       },
     };
   };
-
-  const methods = [PaymentMethod.ideal, PaymentMethod.creditcard].map(objects.method);
 
   /** The name of the request, and what Mollie answers. */
   const route = (
@@ -213,19 +271,24 @@ export async function startMollie(): Promise<MollieDouble> {
       page(name, list, query.get('from'), Number(query.get('limit') ?? 50));
     const name = [method, what, id && ':id', part, partId && ':id'].filter(Boolean).join(' ');
     const routes: Record<string, [string, () => Reply]> = {
-      'GET methods': ['MethodList', listed('methods', methods)],
+      'GET methods': ['MethodList', listed('methods', activeMethods.map(objects.method))],
       'POST customers': ['CustomerCreate', () => newCustomer(body)],
       'GET customers :id payments': [
         'CustomerPayments',
         () => (customers.has(id) ? listed('payments', paymentsOf(id))() : notFound),
       ],
       'POST payments': ['PaymentCreate', () => newPayment(body)],
+      'GET payments': [
+        'PaymentList',
+        listed('payments', [...books.values()].map(({ payment }) => payment).toReversed()),
+      ],
       'GET payments :id': [
         'PaymentGet',
-        on(({ payment, chargebacks }) => ({
-          status: 200,
-          body: query.has('embed') ? { ...payment, _embedded: { chargebacks } } : payment,
-        })),
+        on(({ payment, chargebacks, refunds }) => {
+          const embedded = query.get('embed')?.split(',') ?? [];
+          const all = Object.entries({ chargebacks, refunds }).filter(([name]) => embedded.includes(name));
+          return { status: 200, body: { ...payment, ...(all.length > 0 && { _embedded: Object.fromEntries(all) }) } };
+        }),
       ],
       'DELETE payments :id': ['PaymentCancel', on(cancel)],
       'POST payments :id release-authorization': ['PaymentRelease', on(release)],
@@ -317,8 +380,12 @@ export async function startMollie(): Promise<MollieDouble> {
     url: base,
     calls,
     violations,
+    activeMethods,
     fault: (...next) => void faults.push(...next),
     forgetKeys: () => replies.clear(),
+    conflictRefund: () => {
+      isConflict = true;
+    },
     delayRefund: () => {
       isDelayed = true;
     },
@@ -339,7 +406,17 @@ export async function startMollie(): Promise<MollieDouble> {
     finish: (id, status, failure) => setStatus(bookOf(id).payment, status, failure),
     pay(id) {
       const { payment } = bookOf(id);
+      if (payment.status !== PaymentStatus.open) return;
       setStatus(payment, payment.captureMode ? PaymentStatus.authorized : PaymentStatus.paid);
+    },
+    captureElsewhere: (id, value) => {
+      const book = bookOf(id);
+      newCapture(book, { amount: { ...book.payment.amount, value } });
+      release(book);
+    },
+    refundElsewhere(id, value) {
+      const book = bookOf(id);
+      return newRefund(book, { amount: { ...book.payment.amount, value } }).body as RefundData;
     },
     newChargeback(id) {
       const { payment, chargebacks } = bookOf(id);
@@ -365,6 +442,17 @@ export async function startMollie(): Promise<MollieDouble> {
     },
   };
 }
+
+/** Wallets are listed only on request. */
+const ACTIVE_METHODS = [
+  ...[PaymentMethod.ideal, PaymentMethod.creditcard, PaymentMethod.bancontact, PaymentMethod.blik],
+  ...[PaymentMethod.paypal, PaymentMethod.klarna, PaymentMethod.przelewy24, PaymentMethod.eps, PaymentMethod.twint],
+  ...[PaymentMethod.swish, PaymentMethod.mobilepay, PaymentMethod.mbway],
+];
+
+const AT_BANKS: readonly string[] = [PaymentMethod.ideal, PaymentMethod.bancontact, PaymentMethod.eps, 'directdebit'];
+
+const NEEDS_LINES: readonly string[] = ['klarna', 'billie', 'riverty', 'in3', 'billink', 'voucher'];
 
 const MOVES_MONEY: readonly string[] = ['PaymentCreate', 'RefundCreate', 'CaptureCreate'];
 

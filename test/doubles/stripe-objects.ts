@@ -71,12 +71,13 @@ const balanceTransaction = (amount: number, currency: string): Stripe.BalanceTra
   type: 'charge',
 });
 
-const cardDetails = (amount: number): Stripe.Charge.PaymentMethodDetails => ({
+const cardDetails = (amount: number, captured: number): Stripe.Charge.PaymentMethodDetails => ({
   type: 'card',
   card: {
     amount_authorized: amount,
     authorization_code: '123456',
     brand: 'visa',
+    ...(captured === 0 && { capture_before: seconds() + 7 * 86_400 }),
     checks: null,
     country: 'DE',
     electronic_commerce_indicator: null,
@@ -125,7 +126,7 @@ export const charge = (intent: Stripe.PaymentIntent, captured: number): Stripe.C
   paid: true,
   payment_intent: intent.id,
   payment_method: typeof intent.payment_method === 'string' ? intent.payment_method : null,
-  payment_method_details: cardDetails(intent.amount),
+  payment_method_details: cardDetails(intent.amount, captured),
   receipt_email: null,
   receipt_number: null,
   receipt_url: null,
@@ -140,6 +141,24 @@ export const charge = (intent: Stripe.PaymentIntent, captured: number): Stripe.C
   transfer_data: null,
   transfer_group: null,
 });
+
+/** Turns the charge of a PaymentIntent into one at a bank; `debit` is the direct debit that Stripe stored. */
+export function payAtBank(intent: Stripe.PaymentIntent, type: string, debit: string | null): void {
+  const common = {
+    generated_sepa_debit: debit,
+    generated_sepa_debit_mandate: debit === null ? null : newStripeId('mandate'),
+    iban_last4: '4300',
+    verified_name: null,
+  };
+  const details: Stripe.Charge.PaymentMethodDetails =
+    type === 'ideal'
+      ? { type: 'ideal', ideal: { bank: 'rabobank', bic: 'RABONL2U', transaction_id: null, ...common } }
+      : {
+          type: 'bancontact',
+          bancontact: { bank_code: null, bank_name: null, bic: null, preferred_language: null, ...common },
+        };
+  Object.assign(intent.latest_charge as Stripe.Charge, { payment_method_details: details });
+}
 
 export const refund = (fields: Partial<Stripe.Refund>): Stripe.Refund => ({
   id: newStripeId('re'),
@@ -256,6 +275,7 @@ export const paymentMethod = (fields: Partial<Stripe.PaymentMethod>): Stripe.Pay
 export const dispute = (
   intent: Stripe.PaymentIntent,
   status: Stripe.Dispute.Status = 'needs_response',
+  fields: Partial<Stripe.Dispute> = {},
 ): Stripe.Dispute => ({
   id: newStripeId('du'),
   object: 'dispute',
@@ -266,7 +286,14 @@ export const dispute = (
   currency: intent.currency,
   enhanced_eligibility_types: [],
   evidence: {} as Stripe.Dispute.Evidence,
-  evidence_details: {} as Stripe.Dispute.EvidenceDetails,
+  evidence_details: {
+    due_by: seconds() + 7 * 86_400,
+    enhanced_eligibility: {},
+    has_evidence: false,
+    past_due: false,
+    submission_count: 0,
+    submission_method: 'manual',
+  },
   intended_submission_method: null,
   is_charge_refundable: false,
   livemode: false,
@@ -274,6 +301,30 @@ export const dispute = (
   payment_intent: intent.id,
   reason: 'fraudulent',
   status,
+  ...fields,
+});
+
+/** The configuration that is used for payments which name none; methods that it does not know are missing. */
+export const methodConfiguration = (
+  methods: readonly string[],
+  active: readonly string[],
+): Stripe.PaymentMethodConfiguration => ({
+  id: newStripeId('pmc'),
+  object: 'payment_method_configuration',
+  active: true,
+  application: null,
+  is_default: true,
+  livemode: false,
+  name: 'Default',
+  parent: null,
+  ...Object.fromEntries(
+    methods.map((method): [string, Stripe.PaymentMethodConfiguration.Card] => {
+      const isActive = active.includes(method);
+      const preference = isActive ? 'on' : 'off';
+      const display = { overridable: null, preference, value: preference } as const;
+      return [method, { available: isActive, display_preference: display }];
+    }),
+  ),
 });
 
 export const balance = (): Stripe.Balance => ({ object: 'balance', available: [], livemode: false, pending: [] });

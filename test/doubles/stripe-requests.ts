@@ -11,6 +11,7 @@ ajv.addSchema(JSON.parse(readFileSync(path, 'utf8')), 'requests');
 /** Each form of request, and the schema of its fields. */
 const SCHEMAS: readonly [method: string, path: RegExp, schema: string][] = [
   ['GET', /^\/v1\/balance$/, 'Balance'],
+  ['GET', /^\/v1\/payment_method_configurations$/, 'MethodConfigurationList'],
   ['POST', /^\/v1\/customers$/, 'CustomerCreate'],
   ['POST', /^\/v1\/payment_methods$/, 'PaymentMethodCreate'],
   ['POST', /^\/v1\/payment_intents$/, 'PaymentIntentCreate'],

@@ -20,6 +20,21 @@ export const STRIPE_CARDS = {
   challenge: '4000000000003220',
 } as const;
 
+/** What Stripe needs for a method, by its documentation. */
+const METHOD_NEEDS: Readonly<Record<string, (fields: Stripe.PaymentIntentConfirmParams) => boolean>> = {
+  bancontact: ({ payment_method_data: method }) => Boolean(method?.billing_details?.name),
+  blik: ({ payment_method_options: options }) =>
+    /^\d{6}$/.test((options?.blik as { code?: string } | undefined)?.code ?? ''),
+  eps: ({ payment_method_data: method }) => Boolean(method?.billing_details?.name),
+  klarna: ({ payment_method_data: method }) =>
+    Boolean(method?.billing_details?.email && (method.billing_details.address as Stripe.AddressParam).country),
+  mb_way: ({ payment_method_data: method }) => /^\+\d{7,15}$/.test(method?.billing_details?.phone || ''),
+  p24: ({ payment_method_data: method }) => Boolean(method?.billing_details?.email),
+  sepa_debit: ({ payment_method_data: method, mandate_data: mandate }) =>
+    /^[A-Z]{2}\d{2}[A-Z\d]{11,30}$/.test(method?.sepa_debit?.iban ?? '') &&
+    Boolean(method?.billing_details?.name && method.billing_details.email && mandate),
+};
+
 const DECLINES: Readonly<Record<string, { code: string; decline_code?: string }>> = {
   [STRIPE_CARDS.declined]: { code: 'card_declined', decline_code: 'generic_decline' },
   [STRIPE_CARDS.insufficientFunds]: { code: 'card_declined', decline_code: 'insufficient_funds' },
@@ -28,6 +43,91 @@ const DECLINES: Readonly<Record<string, { code: string; decline_code?: string }>
   [STRIPE_CARDS.wrongCvc]: { code: 'incorrect_cvc' },
   [STRIPE_CARDS.processingError]: { code: 'processing_error' },
 };
+
+const PICTURES = { image_url_png: 'https://qr.stripe.com/x.png', image_url_svg: 'https://qr.stripe.com/x.svg' };
+const HOSTED = 'https://payments.stripe.com/instructions/x';
+const SOON = Math.floor(Date.now() / 1000) + 3 * 24 * 3600;
+
+type NextAction = Stripe.PaymentIntent.NextAction;
+
+/** What Stripe wants the payer of a method to do, who may be sent to this page; other methods redirect there. */
+const NEXT_ACTIONS: Readonly<Record<string, (page: string) => NextAction>> = {
+  alipay: () => ({
+    type: 'alipay_handle_redirect',
+    alipay_handle_redirect: {
+      native_data: null,
+      native_url: null,
+      return_url: null,
+      url: 'https://hooks.stripe.com/a',
+    },
+  }),
+  blik: () => ({ type: 'blik_authorize', blik_authorize: {} }),
+  swish: (page) => ({
+    type: 'swish_handle_redirect_or_display_qr_code',
+    swish_handle_redirect_or_display_qr_code: {
+      hosted_instructions_url: page,
+      mobile_auth_url: page,
+      qr_code: { data: 'swish', expires_at: SOON, ...PICTURES },
+    },
+  }),
+  pix: () => ({
+    type: 'pix_display_qr_code',
+    pix_display_qr_code: { data: '00020126pix', expires_at: SOON, ...PICTURES },
+  }),
+  promptpay: () => ({
+    type: 'promptpay_display_qr_code',
+    promptpay_display_qr_code: { data: '00020101promptpay', hosted_instructions_url: HOSTED, ...PICTURES },
+  }),
+  paynow: () => ({
+    type: 'paynow_display_qr_code',
+    paynow_display_qr_code: { data: '00020101paynow', hosted_instructions_url: HOSTED, ...PICTURES },
+  }),
+  upi: () => ({
+    type: 'upi_handle_redirect_or_display_qr_code',
+    upi_handle_redirect_or_display_qr_code: {
+      hosted_instructions_url: HOSTED,
+      qr_code: { expires_at: SOON, ...PICTURES },
+    },
+  }),
+  multibanco: () => ({
+    type: 'multibanco_display_details',
+    multibanco_display_details: {
+      entity: '12345',
+      reference: '999123456',
+      expires_at: SOON,
+      hosted_voucher_url: HOSTED,
+    },
+  }),
+  boleto: () => ({
+    type: 'boleto_display_details',
+    boleto_display_details: { expires_at: SOON, hosted_voucher_url: HOSTED, number: '01010101', pdf: HOSTED },
+  }),
+  oxxo: () => ({
+    type: 'oxxo_display_details',
+    oxxo_display_details: { expires_after: SOON, hosted_voucher_url: HOSTED, number: '12345678901234567890' },
+  }),
+  konbini: () => ({
+    type: 'konbini_display_details',
+    konbini_display_details: {
+      expires_at: SOON,
+      hosted_voucher_url: HOSTED,
+      stores: {
+        familymart: { payment_code: '11111', confirmation_number: '22222' },
+        lawson: null,
+        ministop: null,
+        seicomart: null,
+      },
+    },
+  }),
+  mb_way: () => ({ type: 'use_stripe_sdk', use_stripe_sdk: {} }),
+  // Needs a script of Stripe on the page.
+  nz_bank_account: () => ({ type: 'use_stripe_sdk', use_stripe_sdk: {} }),
+};
+
+const METHODS = [
+  ...['card', 'ideal', 'bancontact', 'blik', 'paypal', 'klarna', 'sepa_debit', 'p24', 'eps', 'twint', 'swish'],
+  ...['mobilepay', 'mb_way'],
+];
 
 /** The calls that move money, or begin to. */
 const MONEY = ['PaymentIntentConfirm', 'PaymentIntentCapture', 'PaymentIntentCancel', 'RefundCreate', 'SessionCreate'];
@@ -60,12 +160,20 @@ export interface StripeDouble {
   delayRefund(): void;
   /** Raw card numbers are refused, as for most accounts. */
   refusesCards: boolean;
+  /** The methods that are active in the dashboard; undefined if the key may not read them. */
+  activeMethods: readonly string[] | undefined;
   /** Forgets idempotency keys, as Stripe does after a day. */
   forgetKeys(): void;
   intents: Map<string, Stripe.PaymentIntent>;
   sessions: Map<string, Stripe.Checkout.Session>;
   intentOf(reference: string): Stripe.PaymentIntent | undefined;
   balance(reference: string): bigint;
+  /** What the operator does in the dashboard of Stripe, and the events that follow. */
+  captureElsewhere(reference: string, amount: number): void;
+  refundElsewhere(reference: string, amount: number): Stripe.Refund;
+  failRefund(refund: Stripe.Refund): void;
+  /** The refund that the gateway made with this operation. */
+  refundOf(operation: string): Stripe.Refund;
   /** The payer approves, fails or leaves at the provider; returns where the payer is sent then. */
   pay(url: string, decision?: 'approve' | 'fail' | 'expire' | 'back'): Promise<URL>;
   /** Signs and sends an event. */
@@ -84,6 +192,8 @@ export async function startStripe(): Promise<StripeDouble> {
   const sessions = new Map<string, Stripe.Checkout.Session>();
   const refunds = new Map<string, Stripe.Refund>();
   const cards = new Map<string, string>();
+  const singleUse = new Set<string>();
+  const debits = new Set<string>();
   const keys = new Map<string, { request: string; status: number; body: Json }>();
   const returnUrls = new Map<string, string>();
   const sessionFields = new Map<string, Stripe.Checkout.SessionCreateParams>();
@@ -95,6 +205,9 @@ export async function startStripe(): Promise<StripeDouble> {
     if (!found) throw invalid('resource_missing');
     return found;
   };
+
+  const intentOf = (reference: string): Stripe.PaymentIntent =>
+    find(intents, [...intents.values()].find(({ metadata }) => metadata.turnpike_reference === reference)?.id);
 
   const signed = (payload: string): Webhook => ({
     headers: {
@@ -139,6 +252,7 @@ export async function startStripe(): Promise<StripeDouble> {
   const confirm = (intent: Stripe.PaymentIntent, fields: Stripe.PaymentIntentConfirmParams): void => {
     if (intent.status !== 'requires_payment_method') throw invalid('payment_intent_unexpected_state');
     const method = fields.payment_method ?? objects.newStripeId('pm');
+    if (singleUse.has(method)) throw invalid('payment_method_unexpected_state');
     const number = cards.get(method) ?? '';
     // A method that belongs to no customer is used once.
     if (intent.customer === null) cards.delete(method);
@@ -150,15 +264,26 @@ export async function startStripe(): Promise<StripeDouble> {
       fail(intent, { type: 'card_error', ...decline });
       throw new ApiError(402, { type: 'card_error', ...decline, payment_intent: intent });
     }
+    if (debits.has(method)) {
+      intent.status = 'processing';
+      return;
+    }
     if (!needsPayer) {
       succeed(intent);
       return;
     }
+    const type = fields.payment_method_data?.type ?? '';
+    if (METHOD_NEEDS[type]?.(fields) === false) throw invalid('parameter_missing');
+    if (type === 'sepa_debit') {
+      intent.status = 'processing';
+      return;
+    }
     intent.status = 'requires_action';
     const return_url = fields.return_url ?? null;
-    intent.next_action = {
+    const page = `${double.url}/pay/${intent.id}`;
+    intent.next_action = NEXT_ACTIONS[type]?.(page) ?? {
       type: 'redirect_to_url',
-      redirect_to_url: { url: `${double.url}/pay/${intent.id}`, return_url },
+      redirect_to_url: { url: page, return_url },
     };
     returnUrls.set(intent.id, return_url ?? '');
   };
@@ -174,10 +299,17 @@ export async function startStripe(): Promise<StripeDouble> {
     switch (kind) {
       case 'Balance':
         return objects.balance();
+      case 'MethodConfigurationList': {
+        if (!double.activeMethods) throw new ApiError(403, { type: 'invalid_request_error' });
+        const data = [objects.methodConfiguration(METHODS, double.activeMethods)];
+        return { object: 'list', data, has_more: false, url: '/v1/payment_method_configurations' };
+      }
       case 'CustomerCreate':
         return objects.customer({ email: (sent as Stripe.CustomerCreateParams).email ?? null });
       case 'PaymentMethodCreate': {
-        const { card } = sent as Stripe.PaymentMethodCreateParams;
+        const { card, billing_details: payer } = sent as Stripe.PaymentMethodCreateParams;
+        if (payer?.email && !/^[^@\s]+@(?!refused\.)[^@\s]+\.[a-z]+$/i.test(payer.email))
+          throw invalid('email_invalid');
         if (double.refusesCards) throw new ApiError(402, { type: 'invalid_request_error' });
         const method = objects.paymentMethod({});
         cards.set(method.id, card?.number ?? '');
@@ -186,7 +318,9 @@ export async function startStripe(): Promise<StripeDouble> {
       case 'PaymentIntentCreate': {
         const { amount, currency, capture_method, customer, setup_future_usage, metadata, description } =
           sent as unknown as Stripe.PaymentIntentCreateParams;
+        const types = (sent as unknown as Stripe.PaymentIntentCreateParams).allowed_payment_method_types;
         const created = objects.paymentIntent({
+          payment_method_types: types ?? ['card'],
           amount,
           currency,
           capture_method: capture_method ?? 'automatic_async',
@@ -222,7 +356,12 @@ export async function startStripe(): Promise<StripeDouble> {
       }
       case 'PaymentIntentCancel':
         if (['succeeded', 'canceled'].includes(intent().status)) throw invalid('payment_intent_unexpected_state');
-        Object.assign(intent(), { status: 'canceled', amount_capturable: 0 } satisfies Partial<Stripe.PaymentIntent>);
+        Object.assign(intent(), {
+          status: 'canceled',
+          amount_capturable: 0,
+          next_action: null,
+          cancellation_reason: (sent as Stripe.PaymentIntentCancelParams).cancellation_reason ?? null,
+        } satisfies Partial<Stripe.PaymentIntent>);
         send('payment_intent.canceled', intent());
         return intent();
       case 'RefundCreate': {
@@ -243,8 +382,11 @@ export async function startStripe(): Promise<StripeDouble> {
         return answer;
       }
       case 'RefundList': {
-        const data = [...refunds.values()].filter(({ payment_intent }) => payment_intent === sent.payment_intent);
-        return { object: 'list', data, has_more: false, url: '/v1/refunds' };
+        const { payment_intent, limit = 10, starting_after } = sent as Stripe.RefundListParams;
+        const all = [...refunds.values()].filter((each) => each.payment_intent === payment_intent).toReversed();
+        const start = starting_after === undefined ? 0 : all.findIndex(({ id }) => id === starting_after) + 1;
+        const data = all.slice(start, start + Number(limit));
+        return { object: 'list', data, has_more: start + data.length < all.length, url: '/v1/refunds' };
       }
       case 'RefundRetrieve':
         return find(refunds, id);
@@ -286,6 +428,7 @@ export async function startStripe(): Promise<StripeDouble> {
       line_items: [item] = [],
       payment_intent_data: data,
       customer_creation,
+      allowed_payment_method_types: [type = 'card'] = [],
     } = sessionFields.get(open.id) as Stripe.Checkout.SessionCreateParams;
     const method = objects.newStripeId('pm');
     const paid = objects.paymentIntent({
@@ -298,13 +441,21 @@ export async function startStripe(): Promise<StripeDouble> {
       customer: customer_creation === 'always' ? objects.newStripeId('cus') : null,
     });
     intents.set(paid.id, paid);
-    if (paid.customer !== null) cards.set(method, STRIPE_CARDS.success);
+    const isAtBank = type === 'ideal' || type === 'bancontact';
+    if (paid.customer !== null && !isAtBank) cards.set(method, STRIPE_CARDS.success);
     Object.assign(open, {
       status: 'complete',
       url: null,
       payment_intent: paid,
     } satisfies Partial<Stripe.Checkout.Session>);
     succeed(paid);
+    if (isAtBank) {
+      // Its payer approves each payment. If it is kept, Stripe makes a direct debit from the same account.
+      singleUse.add(method);
+      const debit = paid.setup_future_usage === null ? null : objects.newStripeId('pm');
+      if (debit !== null) debits.add(debit);
+      objects.payAtBank(paid, type, debit);
+    }
     send('checkout.session.completed', { ...open, payment_intent: paid.id });
   };
 
@@ -313,6 +464,7 @@ export async function startStripe(): Promise<StripeDouble> {
     const open = sessions.get(id);
     if (!open) {
       const intent = find(intents, id);
+      if (intent.status !== 'requires_action') return returnUrls.get(id) ?? '';
       if (decision === 'approve') succeed(intent);
       else fail(intent, { type: 'invalid_request_error', code: 'payment_intent_authentication_failure' });
       return `${returnUrls.get(id)}?payment_intent=${id}&redirect_status=${decision}`;
@@ -371,7 +523,7 @@ export async function startStripe(): Promise<StripeDouble> {
     if (fault === 'rate_limited')
       return answer(response, 429, failure({ type: 'invalid_request_error', code: 'rate_limit' }));
 
-    const key = method === 'POST' ? String(headers['idempotency-key']) : undefined;
+    const key = method === 'POST' ? (headers['idempotency-key'] as string | undefined) : undefined;
     const known = key === undefined ? undefined : keys.get(key);
     if (known && known.request !== url.pathname + form)
       return answer(response, 400, failure({ type: 'idempotency_error' }));
@@ -401,6 +553,7 @@ export async function startStripe(): Promise<StripeDouble> {
     received: [],
     webhookUrls: [],
     refusesCards: false,
+    activeMethods: METHODS,
     intents,
     sessions,
     fault: (fault, kind) => {
@@ -415,6 +568,23 @@ export async function startStripe(): Promise<StripeDouble> {
       [...intents.values()]
         .filter(({ metadata }) => metadata.turnpike_reference === reference)
         .reduce((sum, { id, amount_received }) => sum + BigInt(amount_received - refundedOf(id)), 0n),
+    captureElsewhere(reference, amount) {
+      perform('PaymentIntentCapture', intentOf(reference).id, { amount_to_capture: amount });
+    },
+    refundElsewhere(reference, amount) {
+      const { id: payment_intent } = intentOf(reference);
+      const { id } = perform('RefundCreate', '', { payment_intent, amount, metadata: {} }) as Stripe.Refund;
+      send('charge.refunded', intentOf(reference).latest_charge as Stripe.Charge);
+      return find(refunds, id);
+    },
+    refundOf: (operation) =>
+      find(refunds, [...refunds.values()].find(({ metadata }) => metadata?.turnpike_operation === operation)?.id),
+    failRefund(refund) {
+      refund.status = 'failed';
+      const charge = find(intents, String(refund.payment_intent)).latest_charge as Stripe.Charge;
+      charge.amount_refunded -= refund.amount;
+      send('refund.failed', refund);
+    },
     async pay(url, decision = 'approve') {
       const body = new URLSearchParams({ decision });
       const response = await fetch(url, { method: 'POST', body, redirect: 'manual' });

@@ -5,7 +5,7 @@ import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { chooseSystemUser, type SystemUser } from '../../src/store/system-user.ts';
+import { chooseSystemUser, type SystemUser } from '../../src/store/embedded/system-user.ts';
 import { freePort } from '../support/free-port.ts';
 
 const POSTGRES = '/usr/lib/postgresql/15/bin';

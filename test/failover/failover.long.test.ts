@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkDatabase, openDatabase } from '../../src/store/database.ts';
+import { checkDatabase, openDatabase } from '../../src/store/database/database.ts';
 import { missingPackages, startCluster } from './cluster.ts';
 import { runFailover } from './run.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Random } from '../support/chance.ts';
 import type { Draft } from './model.ts';
-import { altered, alteredBytes, below, oddValue, pick } from './random.ts';
+import { altered, alteredBytes, below, fork, oddValue, pick } from './random.ts';
 import type { Json } from './samples.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'];
@@ -99,9 +99,9 @@ export function writeAltered(streams: Record<'changes' | 'frame', Random>, draft
   const random = streams.changes;
   const changes = new Set(Array.from({ length: below(random, 4) }, () => below(random, 12)));
   // Most changes are at the fields, with a signature that fits.
-  if (changes.has(0) || changes.has(1) || changes.has(2)) alterBody(random, draft);
-  if (isObject(draft.body) && random() < 0.85) signWell(draft);
-  if (changes.has(3) && random() < 0.5) alterBody(random, draft);
+  if (changes.has(0) || changes.has(1) || changes.has(2)) alterBody(fork(random), draft);
+  if (random() < 0.85 && isObject(draft.body)) signWell(draft);
+  if (changes.has(3) && random() < 0.5) alterBody(fork(random), draft);
   const route = `${draft.method} ${draft.path}`;
   if (changes.has(4)) draft.method = pick(random, METHODS);
   if (changes.has(5)) {

@@ -1,7 +1,7 @@
 /** Valid requests for every route of the gateway and of the provider simulator, which are altered afterwards. */
 import { CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../client/src/generated.ts';
 import { sign, signedValues } from '../../client/src/sign.ts';
-import { signatureOf } from '../../src/lib/signature.ts';
+import { signatureOf } from '../../src/lib/crypto/signature.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { CVV, NUMBERS } from '../support/canaries.ts';
 import type { Random } from '../support/chance.ts';

@@ -80,7 +80,10 @@ function judge(draft: Draft, written: WrittenRequest, world: World, response: Re
   const isPage = headers.get('content-type')?.startsWith('text/html') === true;
   if (status >= 400 && !isChosen) {
     const isOfPages = !isApi(draft.route.path);
-    demand(isJson ? isOfPages || isError(body) : isPage && (isOfPages || !isRouted), 'The envelope is missing.');
+    // A missing picture needs no explanation: an image element shows none.
+    const isPicture = /^\/(?:logos|marks)\//.test(draft.route.path);
+    const isExplained = isJson ? isOfPages || isError(body) : isPage && (isOfPages || !isRouted);
+    demand(isPicture || isExplained, 'The envelope is missing.');
   } else if (isJson && isRouted && !isChosen && draft.documented !== undefined) {
     const isValid = validatorOf(draft.documented, method, status);
     demand(!isValid || isValid(body), `The response is not as documented: ${ajv.errorsText(isValid?.errors)}.`);

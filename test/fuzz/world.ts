@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startSession } from '../../src/core/operators/sessions.ts';
-import { newId } from '../../src/lib/id.ts';
-import { createLog } from '../../src/lib/log.ts';
-import { ROLES, type Role } from '../../src/rules/roles.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { createLog } from '../../src/lib/text/log.ts';
+import { isMerchantRole, ROLES, type Role } from '../../src/rules/roles.ts';
 import { openGateway } from '../../src/server/gateway.ts';
-import { startEmbedded } from '../../src/store/embedded.ts';
+import { startEmbedded } from '../../src/store/embedded/embedded.ts';
 import { startProgram } from '../chaos/program.ts';
 import { freePort } from '../support/free-port.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -57,7 +57,7 @@ export async function createWorld(): Promise<World> {
   const newAccount = () =>
     call<Account>('/accounts', { name: 'Fuzz', requests_per_second: 0, account_uuid: crypto.randomUUID() });
   const [account, other] = [await newAccount(), await newAccount()];
-  const midsOf = (role: Role): string[] | null => (role === 'merchant' ? [account.mid, other.mid] : null);
+  const midsOf = (role: Role): string[] | null => (isMerchantRole(role) ? [account.mid, other.mid] : null);
   const issued = await Promise.all(
     ROLES.map((role) => call<{ token_id: string; token: string }>('/tokens', { name: role, role, mids: midsOf(role) })),
   );
@@ -85,7 +85,7 @@ export async function createWorld(): Promise<World> {
         ? { ...former, cookie: await startSession(side.gateway, former, '127.0.0.1', 'a test') }
         : await signedIn(shop, role, midsOf(role));
       const headers = { cookie: `${COOKIE}=${cookie}` };
-      const page = await (await fetch(`${url}/admin/payments`, { headers })).text();
+      const page = await (await fetch(`${url}/admin/me`, { headers })).text();
       const formToken = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
       world.sessions.set(role, { operatorId, cookie, formToken });
       world.secrets.add(cookie);

@@ -49,7 +49,7 @@ test('every decline reason of the gateway has a message', () => {
 });
 
 /** Messages that are the same in several languages. */
-const SAME = /^(IBAN|BIC|CUIL|CURP|SKU|Bank|Banka|Total|Subtotal|Card|Interval|Privacy)$/;
+const SAME = /^(IBAN|BIC|CUIL|CURP|SKU|Bank|Banka|Total|Subtotal|Card|Interval|Privacy|Name)$/;
 
 describe.each(OTHERS)('%s', (language) => {
   const messages: Messages = LANGUAGES[language];

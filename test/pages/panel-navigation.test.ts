@@ -1,8 +1,8 @@
 /** The navigation of the panel: the number beside the attention list. */
 import { expect, test } from 'vitest';
 import type { Session } from '../../src/core/operators/sessions.ts';
-import { html } from '../../src/lib/html.ts';
-import { panelDocument } from '../../src/pages/panel/layout.ts';
+import { html } from '../../src/lib/text/html.ts';
+import { panelDocument } from '../../src/pages/panel/frame/layout.ts';
 
 const session = {
   principal: { role: 'owner', mids: null },

@@ -1,4 +1,4 @@
-/** Follows the README in a fresh clone, command by command, until the first test order is paid; prints the time it took. */
+/** Follows the README and the quick start in a fresh clone, command by command; prints the time until an order is paid. */
 import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -20,11 +20,14 @@ export interface FirstPayment {
 }
 
 /** The shell commands of a section, one text per code block. */
-function commandsOf(readme: string, heading: string): string[] {
-  const [, section = ''] = readme.split(new RegExp(`^## ${heading}.*$`, 'm'));
+function commandsOf(page: string, heading: string): string[] {
+  const [, section = ''] = page.split(new RegExp(`^## ${heading}.*$`, 'm'));
   const [text = ''] = section.split(/^## /m);
-  return [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands]) => commands as string);
+  return commandsIn(text);
 }
+
+const commandsIn = (text: string): string[] =>
+  [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands]) => commands as string);
 
 /** A clone with the changes that are not committed yet. */
 async function clone(folder: string): Promise<void> {
@@ -53,8 +56,10 @@ export async function makeFirstPayment(log: (line: string) => void): Promise<Fir
   const folder = join(parent, 'turnpike');
   await clone(folder);
   const readme = await fs.readFile(join(folder, 'README.md'), 'utf8');
-  const [start = ''] = commandsOf(readme, 'Run it');
-  const [openPage = '', queryStatus = ''] = commandsOf(readme, 'Your first payment');
+  // The first commands of the page start the gateway.
+  const [start = ''] = commandsIn(readme);
+  const quickStart = await fs.readFile(join(folder, 'docs/merchant/quick-start.md'), 'utf8');
+  const [openPage = '', queryStatus = ''] = commandsOf(quickStart, 'With curl alone');
 
   const { PATH, HOME } = process.env;
   const port = (await isFree(DOCUMENTED_PORT)) ? {} : { PORT: '0' };

@@ -107,7 +107,8 @@ test('these brands exist, and no others', () => {
       ...['transfer-b', 'doc-a', 'doc-b', 'local-a', 'crypto-a', 'crypto-a-payout', 'crypto-b', 'trading-a'],
       ...['trading-b', 'hosted-a', 'hosted-b', 'local-b', 'upi-a', 'upi-b', 'upi-c', 'p2p-a', 'p2p-b', 'bnpl-a'],
       ...['bnpl-b', 'open-banking-a', 'mobile-money-a', 'agg-a', 'agg-b', 'agg-c', 'agg-d', 'agg-e', 'agg-f'],
-      ...['agg-g', 'agg-h', 'agg-i', 'agg-j'],
+      ...['agg-g', 'agg-h', 'agg-i', 'agg-j', 'ideal', 'bancontact', 'eps', 'przelewy24', 'blik', 'twint', 'swish'],
+      ...['mobilepay', 'mbway', 'paypal', 'klarna', 'sepa-debit'],
     ].toSorted(),
   );
   expect(Object.keys(BRAND_EXPECTATIONS).toSorted()).toEqual(Object.keys(BRANDS).toSorted());

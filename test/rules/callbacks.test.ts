@@ -32,6 +32,8 @@ test('every event has one callback type and one status', () => {
     refunded: 'refund success',
     expired: 'expiry success',
     chargedBack: 'chargeback success',
+    secondChargedBack: 'chargeback success',
+    chargebackReversed: 'chargeback fail',
     acceptedLate: 'sale success',
   });
 });

@@ -1,7 +1,7 @@
 /** The currency table, compared with ISO 4217 on its date. */
 
 import { expect, test } from 'vitest';
-import { ISO_4217_DATE } from '../../src/lib/iso-4217.ts';
+import { ISO_4217_DATE } from '../../src/lib/money/iso-4217.ts';
 import { CURRENCIES } from '../../src/rules/currencies.ts';
 
 const codes = Object.keys(CURRENCIES);

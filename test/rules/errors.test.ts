@@ -45,11 +45,29 @@ test('client errors are 400, or 401, 404, 413 and 429 where HTTP has a status fo
     noSuchCallback: 404,
     noSuchChargeback: 404,
     noSuchEvidence: 404,
+    noSuchFeeInvoice: 404,
     noSuchOperator: 404,
+    noSuchInvoice: 404,
+    noSuchLink: 404,
+    noSuchMessage: 404,
     noSuchToken: 404,
     noSuchConnection: 404,
     noSuchSchedule: 404,
+    noSuchRiskList: 404,
+    noSuchRiskEntry: 404,
+    noSuchRiskRule: 404,
+    noSuchReview: 404,
+    noSuchBackTest: 404,
     noSuchReconciliation: 404,
+    noSuchAdjustment: 404,
+    noSuchPricePlan: 404,
+    ownAdjustment: 403,
+    noSuchSettlement: 404,
+    noSuchBankAccount: 404,
+    ownBankAccount: 403,
+    noSuchPayout: 404,
+    ownPayout: 403,
+    noSuchTransfer: 404,
     noSuchRequest: 404,
     providerBusy: 503,
     unavailable: 503,
@@ -111,4 +129,11 @@ test('a refusal has its name, message and problems', () => {
   expect(refusal.message).toBe('Hash is not valid');
   expect(refusal.problems).toEqual([{ field: 'hash', sentence: 'Hash is not valid.' }]);
   expect(new Refusal('unknownOrder').problems).toEqual([]);
+});
+
+test('a refusal is an error without a stack trace, and other errors keep theirs', () => {
+  const refusal = new Refusal('unknownOrder');
+  expect(refusal).toBeInstanceOf(Error);
+  expect(refusal.stack).toBe(`Error: ${ERRORS.unknownOrder.message}`);
+  expect(new Error('another').stack).toMatch(/\n {4}at /);
 });

@@ -1,10 +1,12 @@
 /** Every kind of value with valid and invalid examples, and the error message of each invalid one. */
 import { describe, expect, test } from 'vitest';
+import { BRANDS } from '../../src/rules/brands.ts';
 import type { Problem } from '../../src/rules/errors.ts';
 import {
   amount,
   anyText,
   ask,
+  cardNumbersAt,
   checkFields,
   currency,
   type FieldContext,
@@ -222,5 +224,28 @@ describe('the fields of a request', () => {
     const problems: Problem[] = [{ field: 'z', sentence: 'Before.' }];
     checkFields([must('a', anyText)], CONTEXT, problems);
     expect(problems.map(({ field }) => field)).toEqual(['z', 'a']);
+  });
+});
+
+describe('card numbers in the fields of brands', () => {
+  const NUMBER = '4111111111111111';
+  /** Identifiers and codes, which are not searched. */
+  const IDENTIFIERS = new Set([
+    ...['identifier', 'account_uuid', 'fee_calculation_method', 'withdrawCurrency', 'address', 'tradingAccountLogin'],
+    ...['bank_account_number', 'document_number', 'document_type', 'cryptoCurrency', 'paymentCurrency'],
+    ...['product_reference_id', 'product_sku', 'AccountProviderCode', 'orgCode', 'accountNumber', 'personal_id'],
+  ]);
+  const texts = Object.values(BRANDS)
+    .flatMap(({ fields }) => fields)
+    .filter(({ expects, isSecret, isTransient }) => /^text\b/.test(expects) && !isSecret && !isTransient)
+    .map(({ name }) => name);
+
+  test.each([...new Set(texts)])('%s is searched, or is an identifier', (name) => {
+    const inside = /^parameters\[(.*)\]$/.exec(name)?.[1] ?? name;
+    const isSearched = cardNumbersAt(name, NUMBER).length > 0;
+    expect(isSearched).toBe(!IDENTIFIERS.has(inside));
+    if (inside !== name) {
+      expect(cardNumbersAt(`parameters.some-brand.${inside}`, NUMBER).length > 0).toBe(isSearched);
+    }
   });
 });

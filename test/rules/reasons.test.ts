@@ -6,6 +6,8 @@ import { DECLINE_CAUSES, type DeclineCause, payerCauseOf } from '../../src/rules
 
 const HIDDEN: Partial<Record<DeclineCause, string | undefined>> = {
   lostOrStolen: 'refusedByBank',
+  revoked: 'refusedByBank',
+  duplicate: 'refusedByBank',
   suspectedFraud: 'refusedByBank',
   methodUnavailable: 'providerRefused',
   outOfTime: undefined,

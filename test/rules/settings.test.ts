@@ -97,6 +97,8 @@ const listOf = (good: string[]): [unknown[], unknown[]] => [
 
 const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   refunds_allowed: FLAG,
+  telephone_orders: FLAG,
+  invoice_reminders: FLAG,
   callback_url: CALLBACK_URL_VALUES,
   callback_format: [
     ['form', 'json'],
@@ -107,6 +109,22 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
     ['UNICODE', 'utf-8', '', null, true],
   ],
   whole_amounts_allowed: FLAG,
+  'dialect.card_sales': FLAG,
+  'dialect.hash': [
+    ['specified', 'reversed_md5'],
+    ['reversed', 'MD5', '', null, true],
+  ],
+  'dialect.digest': [
+    ['md5', 'sha256'],
+    ['sha1', 'SHA256', '', null, true],
+  ],
+  'dialect.final_callbacks_only': FLAG,
+  'dialect.number_amounts': FLAG,
+  'dialect.session_callback_url': FLAG,
+  return_schemes: [
+    [[], ['myapp'], ['my.app-2', 'com.example.shop']],
+    ['myapp', ['https'], ['javascript'], ['myapp://'], ['MyApp'], ['1app'], [''], ['data'], null, {}],
+  ],
   ip_allowlist: [
     [[], ['203.0.113.7'], ['10.0.0.0/8', '2001:db8::/32', '::1']],
     ['10.0.0.0/8', ['10.0.0.0/33'], ['localhost'], [''], [10], null, {}, Array(201).fill('10.0.0.1')],
@@ -170,6 +188,9 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
       null,
     ],
   ],
+  chargeback_reversal_callbacks: FLAG,
+  settlement_callbacks: FLAG,
+  payout_callbacks: FLAG,
   return_parameters: FLAG,
   order_id_reuse: [
     ['after_failure', 'never'],
@@ -182,6 +203,40 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   requests_per_second: COUNT,
   card_tries_per_session: COUNT,
   card_failures_per_address: COUNT,
+  'risk.review_score': COUNT,
+  'risk.block_score': COUNT,
+  'risk.on_failure': [
+    ['continue', 'review'],
+    ['block', '', null, true],
+  ],
+  'risk.fraud_rate_limit': [
+    ['', '0.13', '1', '100'],
+    ['x', '101', '0.12345', '-1', 1, null],
+  ],
+  'risk.transaction_risk_limit': [
+    [{}, { EUR: '100.00', JPY: '100' }],
+    [{ EUR: 100 }, { XXX: '1.00' }, { EUR: '1' }, [], null, ''],
+  ],
+  volume_limits: [
+    [
+      [],
+      [{ per: 'day', currency: 'EUR', brands: [], amount: '10.00' }],
+      [{ per: 'month', currency: 'EUR', brands: ['card', 'vcard'], count: 3 }],
+      [{ per: 'payment', currency: 'EUR', brands: [], amount: '10.00' }],
+    ],
+    [
+      {},
+      null,
+      'none',
+      [{ per: 'day', currency: 'EUR', brands: [] }],
+      [{ per: 'week', currency: 'EUR', brands: [], amount: '10.00' }],
+      [{ per: 'day', currency: 'XXX', brands: [], amount: '10.00' }],
+      [{ per: 'day', currency: 'EUR', brands: ['cash'], amount: '10.00' }],
+      [{ per: 'payment', currency: 'EUR', brands: [], count: 1 }],
+      [{ per: 'day', currency: 'EUR', brands: [], amount: 10 }],
+      [{ per: 'day', currency: 'EUR', brands: [], amount: '10.00', other: 1 }],
+    ],
+  ],
   card_failures_per_account: COUNT,
   descriptor: [
     ['', 'SHOP*EXAMPLE', 'x'.repeat(22)],
@@ -216,6 +271,26 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   'branding.support_url': LINK_VALUES,
   'branding.terms_url': LINK_VALUES,
   'branding.privacy_url': LINK_VALUES,
+  'billing.name': [
+    ['', 'Tea House GmbH', 'x'.repeat(100)],
+    ['x'.repeat(101), 1, null, []],
+  ],
+  'billing.address': [
+    [[], ['Main St 1', '10115 Berlin'], Array.from({ length: 8 }, () => 'x'.repeat(100))],
+    ['Main St 1', [''], [' '], ['x'.repeat(101)], Array.from({ length: 9 }, () => 'x'), [1], null, {}],
+  ],
+  'billing.tax_number': [
+    ['', 'DE123456789'],
+    ['x'.repeat(41), 1, null, []],
+  ],
+  'billing.email': [
+    ['', 'books@shop.example'],
+    ['books', 'books@shop', 'a@shop.example, b@shop.example', 1, null, []],
+  ],
+  fee_invoices: [
+    ['manual', 'monthly'],
+    ['', 'daily', true, null, []],
+  ],
   receipts: [
     ['off', 'email'],
     ['', 'on', 'Email', true, null, []],

@@ -20,6 +20,11 @@ describe.each(STATE_NAMES)('from %s', (from) => {
   });
 });
 
+test('a chargeback of a payment that was refunded meanwhile returns to REFUND', () => {
+  expect(nextState('CHARGEBACK', 'chargebackReversed', true)).toBe('REFUND');
+  expect(nextState('SETTLED', 'chargedBack', true)).toBe('CHARGEBACK');
+});
+
 test('the result of a sale follows from the state', () => {
   expect(Object.fromEntries(STATE_NAMES.map((name) => [name, STATES[name].result]))).toEqual({
     PREPARE: 'UNDEFINED',
@@ -45,6 +50,8 @@ test('these transitions change the state', () => {
     '3DS>DECLINED',
     '3DS>PENDING',
     '3DS>SETTLED',
+    'CHARGEBACK>REFUND',
+    'CHARGEBACK>SETTLED',
     'DECLINED>SETTLED',
     'EXPIRED>SETTLED',
     'PENDING>DECLINED',

@@ -2,7 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { StartupError } from '../../src/lib/startup-error.ts';
+import { StartupError } from '../../src/lib/flow/startup-error.ts';
 import { mailAccess, readConfig, trustedProxies, VARIABLES } from '../../src/server/config.ts';
 
 const KEY = Buffer.alloc(32, 7).toString('base64');
@@ -45,6 +45,7 @@ test('the defaults', () => {
     keepApiCallsDays: 7,
     keepCallbackAttemptsDays: 0,
     archiveFolder: '',
+    marksFolder: '',
     smtpUrl: '',
     smtpFrom: '',
     sandboxPort: '',
@@ -221,6 +222,7 @@ const VALUES: Record<string, { key: string; good: [string, unknown][]; bad: stri
   TURNPIKE_KEEP_API_CALLS_DAYS: days('keepApiCallsDays'),
   TURNPIKE_KEEP_CALLBACK_ATTEMPTS_DAYS: days('keepCallbackAttemptsDays'),
   TURNPIKE_ARCHIVE_DIR: { key: 'archiveFolder', good: [['archive', resolve('archive')]], bad: [] },
+  TURNPIKE_MARKS_DIR: { key: 'marksFolder', good: [['marks', resolve('marks')]], bad: [] },
   // Both have to be set together.
   TURNPIKE_SMTP_URL: {
     key: 'smtpUrl',

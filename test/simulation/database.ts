@@ -1,8 +1,8 @@
 /** The database of a simulation: one real connection for all processes, whose statements are steps in virtual time. */
 import pg from 'pg';
-import { type Connection, type Database, INDEX_ONLY, queryBuilder, types } from '../../src/store/database.ts';
-import type { PipelinedConnection } from '../../src/store/pipelined-connection.ts';
-import { prepareSession } from '../../src/store/session.ts';
+import { type Connection, type Database, INDEX_ONLY, queryBuilder, types } from '../../src/store/database/database.ts';
+import type { PipelinedConnection } from '../../src/store/database/pipelined-connection.ts';
+import { prepareSession } from '../../src/store/database/session.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
 import { START } from './virtual-time.ts';
 
@@ -33,7 +33,7 @@ const READS_CLOCK = /\b(now|statement_timestamp|clock_timestamp)\(\)/;
 /** The tables that runs write. */
 const WRITTEN = [
   ...['payments', 'history', 'callbacks', 'callback_attempts', 'operations', 'provider_notifications'],
-  ...['schedules', 'subscriptions'],
+  ...['schedules', 'subscriptions', 'ledger_entries', 'ledger_sums', 'ledger_totals', 'ledger_margins'],
 ];
 
 export interface SimulatedDatabase {
@@ -149,7 +149,15 @@ export async function openSimulatedDatabase(connection: Connection): Promise<Sim
       const hot = { query: execute(owner), end } as unknown as PipelinedConnection;
       const pool = { query: execute(owner), connect: async () => acquire(owner), end } as unknown as pg.Pool;
       return {
-        ...{ pool, query: queryBuilder(pool), writes: hot, reads: hot, deliveries: hot, isolated: hot },
+        ...{
+          pool,
+          query: queryBuilder(pool),
+          writes: hot,
+          reads: hot,
+          deliveries: hot,
+          isolated: hot,
+          decisions: pool,
+        },
         leaveOtherServers: () => undefined,
         close: end,
       };

@@ -1,16 +1,16 @@
 /** What all runs of a thread share: the database with its account, and the parts of a gateway that have no state. */
 
-import { createAccount } from '../../src/core/accounts.ts';
+import { createAccount } from '../../src/core/accounts/accounts.ts';
 import type { Gateway } from '../../src/core/context.ts';
-import { openFingerprints } from '../../src/core/installation.ts';
+import { openFingerprints } from '../../src/core/installation/installation.ts';
 import { createMetrics, type Metrics } from '../../src/core/metrics.ts';
-import { commandCaller } from '../../src/core/principal.ts';
-import { createLog } from '../../src/lib/log.ts';
-import { newMasterKey } from '../../src/lib/seal.ts';
+import { commandCaller } from '../../src/core/operators/principal.ts';
+import { newMasterKey } from '../../src/lib/crypto/seal.ts';
+import { createLog } from '../../src/lib/text/log.ts';
 import type { WalletRoots } from '../../src/lib/wallets/roots.ts';
 import { readWalletRoots } from '../../src/lib/wallets/roots.ts';
 import { openGateway } from '../../src/server/gateway.ts';
-import type { Connection } from '../../src/store/database.ts';
+import type { Connection } from '../../src/store/database/database.ts';
 import { openSimulatedDatabase, type SimulatedDatabase } from './database.ts';
 
 export interface Installation {

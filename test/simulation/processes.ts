@@ -1,6 +1,6 @@
 /** The gateway processes of a run: composed over simulated parts, killed, paused and started again. */
 import type { Gateway } from '../../src/core/context.ts';
-import { createLog } from '../../src/lib/log.ts';
+import { createLog } from '../../src/lib/text/log.ts';
 import { composeGateway } from '../../src/server/gateway.ts';
 import type { Faults } from './faults.ts';
 import type { Installation } from './installation.ts';
@@ -41,7 +41,7 @@ const EXPECTED = /did not answer within|Too many requests are waiting|reached th
 
 /** Leaves out what does not concern payments and would be most of the statements of a run. */
 function omit(gateway: Gateway): void {
-  gateway.rollups.addPortion = async () => false;
+  gateway.projections.settled = async () => undefined;
   gateway.cards.eraseLeftovers = async () => 0;
   gateway.walletTokens.forget = async () => 0;
   gateway.callRecorder.sweep = async () => undefined;

@@ -10,7 +10,7 @@ import type {
   Submission,
 } from '../../src/connectors/connector.ts';
 import { NotSent } from '../../src/connectors/connector.ts';
-import type { Deadline } from '../../src/lib/deadline.ts';
+import type { Deadline } from '../../src/lib/time/deadline.ts';
 import type { Faults } from './faults.ts';
 import { type Owner, type Scheduler, WORLD } from './scheduler.ts';
 

@@ -1,11 +1,12 @@
 /** One run: a seed decides everything that happens; at the end all sides are compared. */
-import { startDueWork } from '../../src/core/due.ts';
+import { startDueWork } from '../../src/core/due/due.ts';
 import { receiveNotifications } from '../../src/core/payments/notifications.ts';
-import { newId } from '../../src/lib/id.ts';
-import { isNext } from '../../src/store/callbacks.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { isNext } from '../../src/store/callbacks/callbacks.ts';
 import { createFaults } from './faults.ts';
 import type { Installation } from './installation.ts';
 import { brokenInvariants } from './invariants.ts';
+import { ledgerFaults } from './ledger.ts';
 import { createMerchantServer } from './merchant-server.ts';
 import { startProcesses } from './processes.ts';
 import { createProvider } from './provider.ts';
@@ -25,6 +26,8 @@ export interface RunResult {
 
 /** The work loop looks for work once a second; so soon after something became due at the earliest. */
 const [LEAST_PAUSE_MS, WORK_PAUSE_MS] = [50, 1000];
+/** The ledger is folded and compared once in so many looks for work, at others in each run. */
+const LEDGER_EVERY = 10;
 
 /** When a callback, and when anything else is due; without the kinds of which nothing is, work takes fewer statements. */
 const NEXT_DUE = `select
@@ -57,9 +60,12 @@ export async function simulate(seed: number, installation: Installation): Promis
   const processes = startProcesses({ scheduler, installation, faults, provider, merchant });
   const shop = createShop(seed, scheduler, processes, installation);
 
+  const wrong: string[] = [];
+  let looks = seed;
   let known: { version: number; callbacks: number | null; others: number | null } | undefined;
   async function nextWork(before: number) {
     if (before <= scheduler.now + LEAST_PAUSE_MS) return undefined;
+    if (++looks % LEDGER_EVERY === 0) wrong.push(...(await ledgerFaults(database, firstId)));
     if (known?.version !== database.version) {
       const { rows } = await database.outside.query<{ callbacks: number | null; others: number | null }>(NEXT_DUE);
       known = { version: database.version, ...(rows[0] as (typeof rows)[0]) };
@@ -80,7 +86,6 @@ export async function simulate(seed: number, installation: Installation): Promis
   }
 
   let isShopClosed = false;
-  const wrong: string[] = [];
   const opened = shop.open().then(() => {
     isShopClosed = true;
   });
@@ -89,7 +94,7 @@ export async function simulate(seed: number, installation: Installation): Promis
     await scheduler.run({ disturb: processes.disturb, nextWork });
     if (!isShopClosed) wrong.push('A request was never answered.');
     wrong.push(...shop.failures, ...processes.errors);
-    wrong.push(...(await brokenInvariants({ firstId, database, provider, merchant, shop })));
+    wrong.push(...(await brokenInvariants({ firstId, seed, database, provider, merchant, shop })));
   } catch (error) {
     wrong.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }

@@ -1,6 +1,6 @@
 /** Runs many seeds on several threads, each with a database of its own on one server. */
 import { Worker } from 'node:worker_threads';
-import { newId } from '../../src/lib/id.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
 import { query, type ServerConnection } from '../support/database.ts';
 import type { RunResult } from './run.ts';
 import type { Portion, Report } from './worker.ts';

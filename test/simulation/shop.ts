@@ -1,16 +1,16 @@
 /** The merchant of a run: scripts of requests, which are repeated, race each other, and get lost with their process. */
-import { findAccount } from '../../src/core/accounts.ts';
+import { findAccount } from '../../src/core/accounts/accounts.ts';
 import type { Account, Gateway } from '../../src/core/context.ts';
 import { capture, refund, voidPayment } from '../../src/core/payments/change.ts';
 import { findPayment, findStatus, findStatusByOrder } from '../../src/core/payments/find.ts';
 import { type Order, openPayment } from '../../src/core/payments/open.ts';
-import { recur, retry } from '../../src/core/payments/recur.ts';
-import { createSchedule, deleteSchedule, existingSchedule } from '../../src/core/schedules.ts';
-import { Overloaded } from '../../src/lib/batch.ts';
-import { Outage } from '../../src/lib/faults.ts';
-import { newId } from '../../src/lib/id.ts';
+import { recur, retry } from '../../src/core/schedules/recur.ts';
+import { createSchedule, deleteSchedule, existingSchedule } from '../../src/core/schedules/schedules.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { Overloaded } from '../../src/lib/flow/batch.ts';
+import { Outage } from '../../src/lib/flow/faults.ts';
 import { Refusal } from '../../src/rules/errors.ts';
-import type { Payment, PaymentWithDetails } from '../../src/store/payments.ts';
+import type { Payment, PaymentWithDetails } from '../../src/store/payments/payments.ts';
 import type { Installation } from './installation.ts';
 import type { Processes } from './processes.ts';
 import type { Scheduler } from './scheduler.ts';

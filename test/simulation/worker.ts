@@ -1,9 +1,10 @@
 /** A thread of a simulation: runs the seeds that it is given on its own database, in virtual time. */
 import './limits.ts';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Connection } from '../../src/store/database.ts';
-import { verify } from '../../src/store/verify.ts';
+import type { Connection } from '../../src/store/database/database.ts';
+import { verify } from '../../src/store/installation/verify.ts';
 import { type Installation, openInstallation } from './installation.ts';
+import { foldLedger } from './ledger.ts';
 import { type RunResult, simulate } from './run.ts';
 import { installVirtualTime } from './virtual-time.ts';
 
@@ -22,7 +23,10 @@ export interface Report extends Portion {
 }
 
 /** What the product itself checks; it takes longer than a run. */
-const violations = async ({ database }: Installation): Promise<string[]> => (await verify(database.outside)).violations;
+async function violations({ database }: Installation): Promise<string[]> {
+  await foldLedger(database);
+  return (await verify(database.outside)).violations;
+}
 
 /** Runs a seed alone on an empty database, so that a repeat of it finds the same. */
 async function runAlone(seed: number, installation: Installation): Promise<RunResult> {

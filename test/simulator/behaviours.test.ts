@@ -15,9 +15,10 @@ const INITIAL_STATUSES: Record<string, string> = {
   settled: 'pin-a wallet-a wallet-b',
   redirect:
     'hosted-a hosted-b trading-a bnpl-a bnpl-b open-banking-a local-a local-b doc-a doc-b bank-a ' +
-    'agg-a agg-b agg-c agg-d agg-e agg-f agg-g agg-h agg-i agg-j crypto-a crypto-b',
+    'agg-a agg-b agg-c agg-d agg-e agg-f agg-g agg-h agg-i agg-j crypto-a crypto-b ' +
+    'ideal bancontact eps przelewy24 paypal klarna twint swish mobilepay',
   pending:
-    'upi-a upi-b upi-c mobile-money-a telecom-a ips transfer-a transfer-b ' +
+    'upi-a upi-b upi-c mobile-money-a telecom-a ips transfer-a transfer-b blik mbway sepa-debit ' +
     'payout-a crypto-a-payout trading-b p2p-a p2p-b unknown-brand constructor',
 };
 const CARD = { number: '4895370012003478', month: '01', year: '2038', holder: '' };
@@ -78,6 +79,10 @@ describe('the response to a submission', () => {
     ['upi-b', { upi_id: 'fail.asha@upi' }, 'declined'],
     ['upi-c', { upiAddress: 'fail@upi' }, 'declined'],
     ['upi-a', { personal_id: 'failure@upi' }, 'pending'],
+    ['blik', { code: '000000' }, 'declined'],
+    ['blik', { code: '777123' }, 'pending'],
+    ['sepa-debit', { iban: 'DE62 3704 0044 0532 0130 01' }, 'declined'],
+    ['sepa-debit', { iban: 'DE89370400440532013000' }, 'pending'],
     ['upi-a', { personal_id: { nested: 'fail@upi' } }, 'pending'],
   ])('%s with %j is %s', async (brand, parameters, expected) => {
     expect((await simulator.submit({ brand, parameters })).body.status).toBe(expected);

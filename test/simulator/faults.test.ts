@@ -14,6 +14,8 @@ beforeEach(async () => {
 
 const faults = async () => (await simulator.call('GET', '/control/faults')).body.faults;
 
+const NO_CODES = { code: null, advice: null };
+
 describe('calls', () => {
   test('timeout_before: the connection drops and nothing is accepted', async () => {
     await simulator.setFault('timeout_before');
@@ -140,8 +142,8 @@ describe('scope of a fault', () => {
     await simulator.setFault('timeout_after');
     const { body } = await simulator.setFault('none', { mid: 'mid-1' });
     expect(body.faults).toEqual([
-      { id: expect.any(Number), mid: 'mid-2', brand: null, mode: 'error_500', left: 1 },
-      { id: expect.any(Number), mid: null, brand: null, mode: 'timeout_after', left: 1 },
+      { id: expect.any(Number), mid: 'mid-2', brand: null, mode: 'error_500', left: 1, ...NO_CODES },
+      { id: expect.any(Number), mid: null, brand: null, mode: 'timeout_after', left: 1, ...NO_CODES },
     ]);
     expect((await simulator.setFault('none')).body.faults).toEqual([]);
   });

@@ -1,4 +1,5 @@
 /** The pages of payers and the simulator console. */
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decimalText, formatAmount, instalments } from '../../simulator/money.ts';
 import { CURRENCIES } from '../../src/rules/currencies.ts';
@@ -18,7 +19,6 @@ const textOf = async (url: string): Promise<string> => (await fetch(url)).text()
 
 describe('every page', () => {
   test.each([
-    ['the console', () => `${simulator.url}/`],
     ['an unknown page', () => `${simulator.url}/pay/0123456789abcdef0123456789abcdef`],
     ['an unknown path', () => `${simulator.url}/nothing/here`],
   ])('%s is complete, without scripts and external resources', async (_name, url) => {
@@ -145,7 +145,19 @@ describe('the console', () => {
       [...formOf(reference).matchAll(/value="(\w+)"/g)].map(([, action]) => action);
     expect(buttonsOf(bank.reference)).toEqual(['Approve', 'Decline']);
     expect(buttonsOf(ips.reference)).toEqual(['ACSC', 'RJCT', 'PDNG']);
-    expect(text).toContain('http-equiv="refresh" content="5"');
+    expect(text).not.toContain('http-equiv="refresh"');
+  });
+
+  test('has one script, which its policy names, and which can reach the simulator only', async () => {
+    const response = await fetch(`${simulator.url}/`);
+    const scripts = [...(await response.text()).matchAll(/<script>(.*?)<\/script>/gs)].map(
+      ([, script]) => script ?? '',
+    );
+    expect(scripts).toHaveLength(1);
+    expect(response.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'; form-action *; base-uri 'none'; frame-ancestors 'none'; " +
+        `script-src 'sha256-${hash('sha256', scripts[0] ?? '', 'base64')}'; connect-src 'self'`,
+    );
   });
 
   test.each([

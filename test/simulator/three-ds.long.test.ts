@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exponentOf } from '../../simulator/money.ts';
-import { CURRENCY_OF } from '../../src/lib/iso-4217.ts';
+import { CURRENCY_OF } from '../../src/lib/money/iso-4217.ts';
 import { CURRENCIES } from '../../src/rules/currencies.ts';
 import { type Answer, startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 import {

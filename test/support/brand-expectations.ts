@@ -39,6 +39,8 @@ export interface BrandExpectation {
   required?: Fields;
   /** Fields whose absence sends the payer to the payment page. */
   asked?: readonly string[];
+  /** Those of `asked` that the simulated provider does not need, so that its payers are not asked. */
+  unneeded?: readonly string[];
   optional?: readonly string[];
   /** Names, without brackets, of secret fields. */
   secret?: readonly string[];
@@ -349,6 +351,31 @@ const aggId = (country: string, personalId: string): BrandExpectation => ({
   asked: [p('personal_id')],
   good: { [p('personal_id')]: ['1', 'AB-123.456'] },
   cases: askedIn(country, 'DE', [p('personal_id')]),
+});
+
+const PERSON: Fields = { payer_first_name: 'Ana', payer_last_name: 'Petrović' };
+const ADDRESS = ['payer_address', 'payer_zip', 'payer_city'];
+const KLARNA_PAYER = ['payer_country', 'payer_email', 'payer_first_name', 'payer_last_name', ...ADDRESS];
+const lineAt = (member: string): string => `order_lines[0][${member}]`;
+
+/**
+ * A method that payers know by its name: for one currency and one country, with fields that the simulated provider needs,
+ * and those that only others need.
+ */
+const known = (currency: string, country: string, asked: Fields = {}, others: Fields = {}): BrandExpectation => ({
+  complete: { order_currency: currency, payer_country: country, ...asked, ...others },
+  required: blank('order_currency'),
+  asked: Object.keys({ ...asked, ...others }),
+  unneeded: Object.keys(others),
+  optional: ['payer_country'],
+  bad: {
+    order_currency: each(['USD', currency.toLowerCase()], NOT_A_CHOICE),
+    payer_country: each(['US', 'XX', 'Netherlands'], NOT_A_CHOICE),
+  },
+  cases: [
+    { words: 'without a country', fields: { payer_country: '' } },
+    { words: 'the country in small letters', fields: { payer_country: country.toLowerCase() } },
+  ],
 });
 
 const DOCUMENT = [p('document_number'), p('document_type')];
@@ -1059,4 +1086,74 @@ export const BRAND_EXPECTATIONS: Readonly<Record<string, BrandExpectation>> = {
   'agg-h': aggId('CO', '1032456789'),
   'agg-i': aggId('IN', 'ABCDE1234F'),
   'agg-j': aggId('TR', '10000000146'),
+
+  ideal: known('EUR', 'NL'),
+  bancontact: known('EUR', 'BE', {}, PERSON),
+  eps: known('EUR', 'AT', {}, PERSON),
+  przelewy24: {
+    ...known('PLN', 'PL', {}, { payer_email: 'ana@example.com' }),
+    good: { order_currency: ['EUR'], payer_email: ['ana.petrovic+pay@mail.example.co.uk'] },
+  },
+  blik: {
+    ...known('PLN', 'PL', { [p('code')]: '777123' }),
+    secret: ['code'],
+    good: { [p('code')]: ['000000', '999999'] },
+    bad: {
+      ...known('PLN', 'PL').bad,
+      [p('code')]: [
+        ['77712', tooShort(6)],
+        ['7771234', tooLong(6)],
+        ['77712a', INVALID],
+        ['777 12', INVALID],
+      ],
+    },
+  },
+  twint: { ...known('CHF', 'CH'), good: { payer_country: ['LI', 'ch'] } },
+  swish: known('SEK', 'SE'),
+  mobilepay: { ...known('DKK', 'DK'), good: { order_currency: ['EUR', 'NOK', 'SEK'], payer_country: ['FI'] } },
+  mbway: {
+    ...known('EUR', 'PT', { payer_phone: '+351912345678' }, { payer_email: 'ana@example.com' }),
+    good: { payer_phone: ['+351 912 345 678', '+351 912-345-678', '+34612345678'] },
+    bad: {
+      ...known('EUR', 'PT').bad,
+      payer_phone: each(['912345678', '00351912345678', '+0351912345678', '+351', 'phone'], INVALID),
+      payer_email: each(['ana', 'ana@', '@example.com', 'ana@example'], INVALID),
+    },
+  },
+  paypal: {
+    complete: { order_currency: 'EUR' },
+    required: blank('order_currency'),
+    good: { order_currency: ['USD', 'GBP', 'CHF', 'PLN'], payer_country: ['NL', 'JP'] },
+    bad: { order_currency: each(['RSD', 'eur'], NOT_A_CHOICE) },
+  },
+  klarna: {
+    complete: {
+      ...PERSON,
+      ...{ order_currency: 'EUR', payer_country: 'DE', payer_email: 'ana@example.com' },
+      ...{ payer_address: 'Hauptstraße 7', payer_zip: '10115', payer_city: 'Berlin' },
+      ...{ [lineAt('name')]: 'Teapot', [lineAt('quantity')]: '2', [lineAt('unit_amount')]: '4.00' },
+      ...{ [lineAt('amount')]: '8.00', order_shipping: '2.00', order_tax: '1.00', order_discount: '1.00' },
+    },
+    required: blank('order_currency', 'order_lines', lineAt('name')),
+    asked: KLARNA_PAYER,
+    unneeded: KLARNA_PAYER,
+    optional: ['order_shipping', 'order_tax', 'order_discount'],
+    good: { order_currency: ['USD', 'SEK'], payer_country: ['se', 'US'], [lineAt('name')]: [letters(100)] },
+    bad: {
+      order_currency: each(['RSD', 'JPY'], NOT_A_CHOICE),
+      payer_country: each(['RS', 'BR'], NOT_A_CHOICE),
+      [lineAt('quantity')]: each(['0', '1.5', 'two'], INVALID),
+      [lineAt('amount')]: each(['8', 'free'], INVALID),
+      order_shipping: each(['-1.00', '2'], INVALID),
+    },
+  },
+  'sepa-debit': {
+    ...known('EUR', 'DE', { [p('iban')]: 'DE89370400440532013000', ...PERSON }, { payer_email: 'ana@example.com' }),
+    secret: ['iban'],
+    good: { [p('iban')]: ['DE89 3704 0044 0532 0130 00', 'nl91abna0417164300', 'FR1420041010050500013M02606'] },
+    bad: {
+      ...known('EUR', 'DE').bad,
+      [p('iban')]: each(['DE89370400440532013001', '532013000', 'DEUTDEFF'], INVALID),
+    },
+  },
 };

@@ -1,5 +1,12 @@
 /** A real browser for one test file: each test has payers of its own, who reach nothing but this machine. */
-import { type Browser, type BrowserContextOptions, type ConsoleMessage, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  type ConsoleMessage,
+  chromium,
+  type Page,
+  type Response,
+} from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, vi } from 'vitest';
 import { browserTestMode, NO_BROWSER } from './chromium.ts';
 
@@ -39,6 +46,8 @@ const FLAGS = [
 const TEST_MS = 180_000;
 const STEP_MS = 60_000;
 const ENGLISH = { 'accept-language': 'en' };
+/** A browser takes the locale of the machine, which may be one that is no language, such as `C`. */
+const LOCALE = { LANG: 'en_US.UTF-8', LC_ALL: 'en_US.UTF-8', LANGUAGE: 'en_US' };
 
 /** How a browser keeps a page that was left, even one that asks not to be kept, and shows it again as it was. */
 const KEEPING = {
@@ -46,9 +55,10 @@ const KEEPING = {
   args: [...FLAGS, '--enable-features=CacheControlNoStoreEnterBackForwardCache'],
 };
 
-/** Whether there is a browser; in CI there has to be one. */
-function hasBrowser(): boolean {
-  const mode = browserTestMode(inject('chromium') !== undefined, process.env);
+/** Whether there is a browser that can do what a test needs; in CI there has to be one. */
+function hasBrowser({ keepsPages = false }: BrowserTraits): boolean {
+  const found = inject('chromium');
+  const mode = browserTestMode(found !== undefined && (found.keepsPages || !keepsPages), process.env);
   if (mode === 'fail') throw new Error(`CI runs the browser tests. ${NO_BROWSER}`);
   return mode === 'run';
 }
@@ -63,7 +73,7 @@ async function launch({ keepsPages }: BrowserTraits): Promise<Browser | undefine
     chromiumSandbox: hasSandbox,
     args: FLAGS,
     ...(keepsPages && KEEPING),
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...LOCALE, ...env },
   });
 }
 
@@ -72,6 +82,10 @@ const isHere = ({ protocol, hostname }: URL): boolean =>
 
 /** A page that refuses what was filled in says so with its status, which the browser calls a failed load. */
 const isAboutStatus = (message: ConsoleMessage): boolean => message.text().startsWith('Failed to load resource');
+
+/** A form of the page that is refused says so with its status, too. */
+const isAboutForm = (response: Response): boolean =>
+  response.request().method() === 'POST' && [422, 429].includes(response.status());
 
 export interface BrowserTraits {
   /** Whether the back button brings a page back as it was left. */
@@ -86,7 +100,7 @@ export interface PayerOptions extends BrowserContextOptions {
 /** How payers come to a test of this file, each with a browser that has never been here before. */
 export function payersOfFile(traits: BrowserTraits = {}): (options?: PayerOptions) => Promise<Page> {
   vi.setConfig({ testTimeout: TEST_MS });
-  const isThere = hasBrowser();
+  const isThere = hasBrowser(traits);
   let browser: Browser | undefined;
   const complaints: string[] = [];
   const closes: (() => Promise<void>)[] = [];
@@ -94,7 +108,7 @@ export function payersOfFile(traits: BrowserTraits = {}): (options?: PayerOption
   beforeAll(async () => {
     browser = await launch(traits);
   });
-  beforeEach(({ skip }) => skip(!isThere, 'There is no browser.'));
+  beforeEach(({ skip }) => skip(!isThere, 'There is no browser that can do this.'));
   afterEach(async () => {
     await Promise.all(closes.splice(0).map((close) => close()));
     expect(complaints.splice(0), 'what the browser complained about').toEqual([]);
@@ -118,7 +132,7 @@ export function payersOfFile(traits: BrowserTraits = {}): (options?: PayerOption
       if (!isHere(new URL(request.url()))) complain(`asked for ${request.url()}`);
     });
     context.on('response', (response) => {
-      if (response.status() >= 400 && !response.request().isNavigationRequest()) {
+      if (response.status() >= 400 && !response.request().isNavigationRequest() && !isAboutForm(response)) {
         complain(`${response.status()} for ${response.url()}`);
       }
     });

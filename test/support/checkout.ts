@@ -37,6 +37,7 @@ export const NO_METHOD_FITS = refusal('invalidData', NO_METHOD_FITS_MESSAGE);
 export const SIGNED: Readonly<Record<string, readonly string[]>> = {
   session: ['order.number', 'order.amount', 'order.currency', 'order.description'],
   'payment/status': ['payment_id', 'trans_id', 'order_id'],
+  link: ['title', 'amount', 'min_amount', 'currency', 'description'],
   'payment/card/credit': ['order_id', 'order_amount', 'order_currency', 'order_description'],
   'payment/refund': ['payment_id', 'amount'],
   'payment/capture': ['payment_id', 'amount'],
@@ -106,10 +107,13 @@ export const REFUSED_SESSIONS: Row[] = [
   ...rows([10, 10.25, 1e3, true], (amount) => [{ order: { amount } }, `order.amount: ${noText}`]),
   ...rows([{ value: '10.00' }, ['10.00']], (amount) => [{ order: { amount } }, `order.amount: ${notSingle}`]),
   ...rows(
-    ['1e3', '+1.00', '-1.00', '1,00', '.50', '1.', ' 1.00', '0x10', '10', '10.5', '10.000', '1234567890123.00', '١.٠٠'],
+    [
+      ...['1e3', '+1.00', '-1.00', '1,00', '.50', '1.', ' 1.00', '0x10', '10', '10.5', '10.000', '1234567890123.00'],
+      ...['١.٠٠', '010.00', '000.00'],
+    ],
     (amount) => [{ order: { amount } }, `order.amount: ${invalid}`],
   ),
-  ...rows(['0.00', '000.00'], (amount) => [{ order: { amount } }, `order.amount: ${tooLittle}`]),
+  ...rows(['0.00'], (amount) => [{ order: { amount } }, `order.amount: ${tooLittle}`]),
   ...rows(['100.50', '100.000', '1.0'], (amount) => [
     { order: { amount, currency: 'JPY' } },
     `order.amount: ${invalid}`,
@@ -280,8 +284,8 @@ export async function show(url: string, init: RequestInit = {}): Promise<Fetched
   return { status, headers, text: await response.text(), location: headers.get('location') ?? '', url };
 }
 
-export const fill = (url: string, form: Fields): Promise<FetchedPage> =>
-  show(url, { method: 'POST', body: new URLSearchParams(form) });
+export const fill = (url: string, form: Fields, headers: Fields = {}): Promise<FetchedPage> =>
+  show(url, { method: 'POST', body: new URLSearchParams(form), headers });
 
 /** Follows the redirects of a response until there is a page. */
 export async function follow(fetched: FetchedPage): Promise<FetchedPage> {
@@ -307,7 +311,9 @@ export const marked = (page: string): string[] =>
     .map(([input]) => /\bname="([^"]*)"/.exec(input)?.[1] ?? '');
 /** The payment methods that a page offers. */
 export const choices = (page: string): string[] =>
-  [...page.matchAll(/href="\?method=([^"]*)"/g)].map(([, label]) => decodeURIComponent(label ?? ''));
+  [
+    ...page.matchAll(/(?:class="choice"[^>]* href="\?method=|<button class="choice" name="method" value=")([^"]*)"/g),
+  ].map(([, label]) => decodeURIComponent(label ?? ''));
 
 /** The identifiers of the test brand for each outcome. */
 export const VCARD = {

@@ -11,6 +11,8 @@ export interface Chromium {
   env: Record<string, string>;
   /** Without the helper that some machines need for it, a sandbox keeps the browser from starting. */
   hasSandbox: boolean;
+  /** Whether it can keep a page that was left, and show it again as it was. */
+  keepsPages: boolean;
 }
 
 const run = promisify(execFile);
@@ -61,7 +63,7 @@ export async function findChromium(): Promise<Chromium | undefined> {
   const { env, platform, arch } = process;
   const choice = chooseChromium({ env, platform, arch, exists: existsSync });
   if (choice === 'npm') return chromiumOfNpm();
-  return choice && { ...choice, env: {}, hasSandbox: process.getuid?.() !== 0 };
+  return choice && { ...choice, env: {}, hasSandbox: process.getuid?.() !== 0, keepsPages: true };
 }
 
 /** The one of npm comes packed, with its libraries; it is unpacked once and kept beside the packages. */
@@ -86,6 +88,8 @@ async function chromiumOfNpm(): Promise<Chromium> {
       ...(!existsSync('/etc/fonts/fonts.conf') && { FONTCONFIG_FILE: fonts }),
     },
     hasSandbox: false,
+    // It is a browser without windows.
+    keepsPages: false,
   };
 }
 

@@ -1,9 +1,9 @@
 /** The operations whose crash points are tested: what precedes each one, and the request or the work itself. */
 import { expect } from 'vitest';
-import { processEverythingDue, readClock } from '../../src/core/clock.ts';
 import type { Gateway } from '../../src/core/context.ts';
-import { newId } from '../../src/lib/id.ts';
-import { signatureOf } from '../../src/lib/signature.ts';
+import { processEverythingDue, readClock } from '../../src/core/sandbox/clock.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { signatureOf } from '../../src/lib/crypto/signature.ts';
 import { BRAND_EXPECTATIONS } from './brand-expectations.ts';
 import { type Body, cardForm, fill, sessionFields, signed } from './checkout.ts';
 import { type Fields, type Merchant, newOrderId, saleFields, sign, type TestGateway } from './gateway.ts';

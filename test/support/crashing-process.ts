@@ -1,7 +1,7 @@
 /** A gateway process that dies at a chosen point: before or after one of its commits or calls to other servers. */
 import { createHash } from 'node:crypto';
 import type { Gateway } from '../../src/core/context.ts';
-import { createLog } from '../../src/lib/log.ts';
+import { createLog } from '../../src/lib/text/log.ts';
 import { createApp } from '../../src/server/app.ts';
 import { openGateway } from '../../src/server/gateway.ts';
 import { ADMIN_TOKEN, type TestGateway } from './gateway.ts';
@@ -10,10 +10,10 @@ import { ADMIN_TOKEN, type TestGateway } from './gateway.ts';
 const STORES = [
   ...(['payments', 'operations', 'schedules', 'cards', 'credits', 'callbacks', 'cardAttempts'] as const),
   ...(['notifications', 'chargebacks', 'walletTokens', 'receipts'] as const),
-  ...(['accounts', 'apiCalls', 'installation', 'rollups', 'callbackInbox', 'audit'] as const),
+  ...(['accounts', 'apiCalls', 'installation', 'projections', 'callbackInbox', 'audit'] as const),
 ];
 /** Their writes move no money, and some happen in the background. */
-const BACKGROUND = new Set<string>(['accounts', 'apiCalls', 'installation', 'rollups', 'callbackInbox', 'audit']);
+const BACKGROUND = new Set<string>(['accounts', 'apiCalls', 'installation', 'projections', 'callbackInbox', 'audit']);
 
 /** Methods of stores that write nothing; all others commit. */
 const READS =

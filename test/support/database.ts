@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbedded } from '../../src/store/embedded.ts';
-import { migrateAt } from '../../src/store/migrate.ts';
+import { migrateAt } from '../../src/store/database/migrate.ts';
+import { startEmbedded } from '../../src/store/embedded/embedded.ts';
 
 export type ServerConnection = Awaited<ReturnType<typeof startEmbedded>>['connection'];
 
@@ -16,6 +16,8 @@ declare module 'vitest' {
 
 /** The server of the tests need not survive a crash; those that are about crashes start servers of their own. */
 const FORGETFUL = {
+  // Each process of a test has up to thirty connections, and some tests start ten of them.
+  max_connections: '600',
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',

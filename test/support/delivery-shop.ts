@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import { createReceiver } from '../../src/connectors/receiver.ts';
 import type { Gateway } from '../../src/core/context.ts';
-import type { CallbackAttempt, CallbackRow } from '../../src/store/callbacks.ts';
+import type { CallbackAttempt, CallbackRow } from '../../src/store/callbacks/callbacks.ts';
 import { type Answer, type Fields, type Merchant, saleFields, type TestGateway } from './gateway.ts';
 import { type OperationAction, operationFields } from './operations.ts';
 import { answers, type Behaviour, type Received, startReceiver, type TestReceiver } from './receivers.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { newMasterKey } from '../../src/lib/seal.ts';
+import { newMasterKey } from '../../src/lib/crypto/seal.ts';
 import { selfSigned } from './certificate.ts';
 import { idOf, type MerchantWithSecret } from './delivery-shop.ts';
 import { ADMIN_TOKEN, saleFields } from './gateway.ts';
@@ -67,7 +67,7 @@ const COPY = `
       jsonb_populate_record(p, jsonb_build_object('payment_id', m.id, 'order_id', m.id)) as r
   ), happened as (
     insert into history select r.* from made m join history h on h.mid = m.mid and h.payment_id = m.sample,
-      jsonb_populate_record(h, jsonb_build_object('payment_id', m.id)) as r
+      jsonb_populate_record(h, jsonb_build_object('payment_id', m.id, 'number', nextval('history_number'))) as r
   )
   insert into callbacks select r.* from made m join callbacks c on c.mid = m.mid and c.payment_id = m.sample,
     jsonb_populate_record(c, jsonb_build_object('payment_id', m.id, 'state', 'waiting', 'reason', null,

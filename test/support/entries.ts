@@ -22,3 +22,13 @@ export const entryOf = (message: string, ...params: string[]): unknown =>
       Object.keys(entry).every((name) => MEMBERS.includes(name))
     );
   }, message);
+
+/** The answer to an unknown route or action: the specification's members, and what helps beside them. */
+export const UNKNOWN_ROUTE = {
+  result: 'ERROR',
+  error_code: 0,
+  error_message: 'Route or parameters is not supported',
+  errors: [],
+  hint: expect.toSatisfy(isSentence),
+  link: expect.stringMatching(/^https?:\/\/[^/]+\/docs\/[\w#]+$/),
+};

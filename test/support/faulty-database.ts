@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded.ts';
-import { migrateAt } from '../../src/store/migrate.ts';
+import { migrateAt } from '../../src/store/database/migrate.ts';
+import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded/embedded.ts';
 import { query, TEMPLATE } from './database.ts';
 import { childrenOf, serverPid } from './process.ts';
 

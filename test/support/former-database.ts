@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
-import { migrateAt } from '../../src/store/migrate.ts';
-import { readMigrations } from '../../src/store/migration-files.ts';
+import { migrateAt } from '../../src/store/database/migrate.ts';
+import { readMigrations } from '../../src/store/database/migration-files.ts';
 import { query } from './database.ts';
 
 /** Created before the tests of a group, with every migration before this one, and dropped after them. */

@@ -7,12 +7,12 @@ import { startSimulator } from '../../simulator/server.ts';
 import type { Connector } from '../../src/connectors/connector.ts';
 import type { MailAccess } from '../../src/connectors/mailer.ts';
 import type { Gateway } from '../../src/core/context.ts';
-import { addressList } from '../../src/lib/address.ts';
-import { createLog } from '../../src/lib/log.ts';
-import { newMasterKey } from '../../src/lib/seal.ts';
+import { newMasterKey } from '../../src/lib/crypto/seal.ts';
+import { addressList } from '../../src/lib/http/address.ts';
+import { createLog } from '../../src/lib/text/log.ts';
 import { createApp } from '../../src/server/app.ts';
 import { openGateway } from '../../src/server/gateway.ts';
-import type { Connection } from '../../src/store/database.ts';
+import type { Connection } from '../../src/store/database/database.ts';
 import { query, TEMPLATE } from './database.ts';
 
 export type Fields = Record<string, string>;
@@ -123,6 +123,9 @@ export interface TestOptions {
   /** The file of the simulator’s ledger, so that it can be opened again. */
   simulatorFile?: string;
 }
+
+/** Settings of further accounts in every gateway; a test that sets them restores the empty list. */
+export const neighbours: { settings: readonly Record<string, unknown>[] } = { settings: [] };
 
 export async function startTestGateway(options: TestOptions = {}): Promise<TestGateway> {
   const server = options.server ?? inject('database');
@@ -237,6 +240,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
     },
   };
   self.merchant = await self.newMerchant();
+  for (const settings of neighbours.settings) await self.newMerchant({ ...settings, confirm_card_data: true });
   return self;
 }
 

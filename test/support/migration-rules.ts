@@ -1,11 +1,14 @@
 /** The rules for migrations of a database that is in use, while the previous version serves as well. */
-import { type Migration, statementsOf } from '../../src/store/migration-files.ts';
+import { type Migration, statementsOf } from '../../src/store/database/migration-files.ts';
 
 /** Tables that grow with the number of payments. */
 export const LARGE_TABLES = [
   ...['payments', 'history', 'operations', 'credits', 'cards', 'former_submissions', 'chargebacks', 'receipts'],
   ...['callbacks', 'callback_attempts', 'provider_notifications', 'api_calls', 'subscriptions', 'wallet_tokens'],
+  'risk_decisions',
+  ...['payment_search', 'payment_search_bits', 'callback_log', 'ledger_entries', 'ledger_sums', 'ledger_totals'],
   ...['rollups', 'rollup_calls', 'rollup_declines', 'rollup_deliveries', 'rollup_account_totals'],
+  'rollup_decline_classes',
 ];
 
 interface Subject {

@@ -1,7 +1,8 @@
 /** Operators of the panel with sessions, for tests of its pages. */
+
+import { auditEntry, commandCaller } from '../../src/core/operators/principal.ts';
 import { startSession } from '../../src/core/operators/sessions.ts';
-import { auditEntry, commandCaller } from '../../src/core/principal.ts';
-import { newId } from '../../src/lib/id.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
 import type { Role } from '../../src/rules/roles.ts';
 import type { TestGateway } from './gateway.ts';
 
@@ -42,6 +43,7 @@ export async function signedIn(
   { gateway, url }: TestGateway,
   role: Role,
   mids: string[] | null = null,
+  refundLimit: string | null = null,
 ): Promise<TestOperator> {
   const operatorId = newId();
   const name = `the ${role}`;
@@ -52,7 +54,7 @@ export async function signedIn(
     createdAt: Date.now(),
     lastSignedInAt: null,
   } as const;
-  await gateway.operators.insert({ operatorId, name, role, mids, ...common }, audit);
+  await gateway.operators.insert({ operatorId, name, role, mids, refundLimit, ...common }, audit);
   const cookie = await startSession(gateway, { operatorId }, '127.0.0.1', 'a test');
   const headers = { cookie: `${COOKIE}=${cookie}` };
   const get = (path: string) => send(url + path, { headers });

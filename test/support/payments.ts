@@ -1,7 +1,7 @@
 /** Payments inserted directly into the store, as if the process that opened them had died right after. */
 import { composePayment } from '../../src/core/payments/open.ts';
 import { completeSettings } from '../../src/rules/settings.ts';
-import type { PaymentWithDetails } from '../../src/store/payments.ts';
+import type { PaymentWithDetails } from '../../src/store/payments/payments.ts';
 import { newOrderId, type TestGateway } from './gateway.ts';
 
 /** A payment of ten dollars in PREPARE, not yet in the store. */
@@ -24,3 +24,10 @@ export function preparedPayment(shop: TestGateway, changes: Partial<PaymentWithD
 
 /** SQL: the id of a payment of the past, which contains a time as all ids of payments do. */
 export const PAST_PAYMENT_ID = `('01a0' || substr(gen_random_uuid()::text, 5))::uuid`;
+
+/** SQL: the first row of the history of payments that were inserted without one; the projections learn of them by it. */
+export const OPEN_HISTORY = `
+  insert into history (mid, payment_id, seq, event, to_state, actor, at)
+  select p.mid, p.payment_id, 1, 'opened', 'PREPARE', 'merchant', p.created_at from payments p
+  where not exists (select from history h where h.mid = p.mid and h.payment_id = p.payment_id)
+  order by p.payment_id`;

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import type { EmbeddedDatabase } from '../../src/store/embedded.ts';
-import { chooseSystemUser } from '../../src/store/system-user.ts';
+import type { EmbeddedDatabase } from '../../src/store/embedded/embedded.ts';
+import { chooseSystemUser } from '../../src/store/embedded/system-user.ts';
 import { startFreezingProxy } from './faulty-database.ts';
 import { freePort } from './free-port.ts';
 

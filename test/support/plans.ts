@@ -2,11 +2,13 @@
 import pg from 'pg';
 // @ts-expect-error The package has no types for its serializer of wire values.
 import { prepareValue } from 'pg/lib/utils.js';
-import { createCallbackStore } from '../../src/store/callbacks.ts';
-import { type Connection, type Database, openDatabase, queryBuilder } from '../../src/store/database.ts';
-import { createOperationStore } from '../../src/store/operations.ts';
-import { createPaymentStore } from '../../src/store/payments.ts';
-import type { PipelinedConnection } from '../../src/store/pipelined-connection.ts';
+import { createCallbackStore } from '../../src/store/callbacks/callbacks.ts';
+import { createCardAttemptStore } from '../../src/store/cards/card-attempts.ts';
+import { createCardStore } from '../../src/store/cards/cards.ts';
+import { type Connection, type Database, openDatabase, queryBuilder } from '../../src/store/database/database.ts';
+import type { PipelinedConnection } from '../../src/store/database/pipelined-connection.ts';
+import { createOperationStore } from '../../src/store/payments/operations.ts';
+import { createPaymentStore } from '../../src/store/payments/payments.ts';
 import { readBinaryArray } from './binary-array.ts';
 
 export interface Statement {
@@ -88,6 +90,8 @@ export function openRecordedStores(connection: Connection) {
     payments: createPaymentStore(database, () => undefined),
     operations: createOperationStore(database),
     callbacks: createCallbackStore(database),
+    cards: createCardStore(database),
+    cardAttempts: createCardAttemptStore(database),
     statements,
     async close() {
       await close();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { expect, inject, vi } from 'vitest';
-import type { EmbeddedDatabase } from '../../src/store/embedded.ts';
+import type { EmbeddedDatabase } from '../../src/store/embedded/embedded.ts';
 import { compiledIn } from './compiled.ts';
 import { query } from './database.ts';
 import { ADMIN_TOKEN, type Answer, type Fields, type Merchant, saleFields, sign } from './gateway.ts';
@@ -99,7 +99,7 @@ export const NO_SIMULATOR: Fields = {
 /** Starts the program with these variables and no others. */
 export function run(
   variables: Fields,
-  { command = process.execPath, args = [MAIN], input, ...options }: RunOptions = {},
+  { command = process.execPath, args = [MAIN, 'serve'], input, ...options }: RunOptions = {},
 ) {
   const surroundings = Object.fromEntries(
     ['PATH', 'HOME', 'TMPDIR'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),

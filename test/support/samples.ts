@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { signatureOf } from '../../src/lib/signature.ts';
+import { signatureOf } from '../../src/lib/crypto/signature.ts';
 import type { MerchantWithSecret } from './delivery-shop.ts';
 import { newOrderId, openShop, sign, type TestGateway } from './gateway.ts';
 import { clearAway, ROOT, run } from './process.ts';

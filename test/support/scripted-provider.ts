@@ -7,7 +7,7 @@ import type {
   Submission,
 } from '../../src/connectors/connector.ts';
 import { interpretNotification } from '../../src/connectors/upstream.ts';
-import type { Deadline } from '../../src/lib/deadline.ts';
+import type { Deadline } from '../../src/lib/time/deadline.ts';
 
 type Reply<Result> = Result | Promise<Result>;
 

@@ -1,7 +1,7 @@
 /** Operators for tests: a browser without JavaScript that keeps cookies, one-time codes, and invited operators. */
 import { createHmac } from 'node:crypto';
 import { inviteOperator } from '../../src/core/operators/invitations.ts';
-import { commandCaller } from '../../src/core/principal.ts';
+import { commandCaller } from '../../src/core/operators/principal.ts';
 import type { Role } from '../../src/rules/roles.ts';
 import type { Fields, TestGateway } from './gateway.ts';
 
@@ -38,9 +38,11 @@ export interface PageAnswer {
 export const hiddenValue = (text: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
 
-/** A visitor without JavaScript: keeps the session cookie and follows no redirects. */
+/** A visitor without JavaScript: keeps the cookies of the session and of the browser, and follows no redirects. */
 export class Visitor {
   cookie = '';
+  /** The cookie by which the gateway knows the browser; it stays after the session has ended. */
+  browser = '';
   readonly #url: string;
 
   constructor(url: string) {
@@ -56,10 +58,14 @@ export class Visitor {
   }
 
   async #send(path: string, init: RequestInit & { headers: Fields }): Promise<PageAnswer> {
-    const headers = { ...init.headers, ...(this.cookie !== '' && { cookie: this.cookie }) };
+    const sent = [this.cookie, this.browser].filter((cookie) => cookie !== '').join('; ');
+    const headers = { ...init.headers, ...(sent !== '' && { cookie: sent }) };
     const response = await fetch(this.#url + path, { ...init, headers, redirect: 'manual' });
-    const [pair = ''] = response.headers.get('set-cookie')?.split(';') ?? [];
-    if (pair !== '') this.cookie = pair.endsWith('=') ? '' : pair;
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = ''] = line.split(';');
+      if (pair.startsWith('__Host-turnpike_browser=')) this.browser = pair;
+      else this.cookie = pair.endsWith('=') ? '' : pair;
+    }
     const location = response.headers.get('location');
     return { status: response.status, text: await response.text(), headers: response.headers, location };
   }
@@ -76,7 +82,7 @@ export async function invited(
   mids: string[] | null = null,
 ): Promise<{ path: string; email: string; operatorId: string }> {
   const email = `operator${++operators}@example.com`;
-  const outcome = await inviteOperator(gateway, commandCaller('test'), { email, role, mids });
+  const outcome = await inviteOperator(gateway, commandCaller('test'), { email, role, mids, refundLimit: null });
   if (outcome === 'emailInUse') throw new Error(outcome);
   const path = `/admin/invitation/${outcome.secret.reveal()}`;
   return { path, email, operatorId: outcome.operator.operatorId };

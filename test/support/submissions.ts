@@ -1,7 +1,7 @@
 /** Submissions and operations to call a connector with directly. */
 import type { CardData, ProviderOperation, Submission } from '../../src/connectors/connector.ts';
-import { newId } from '../../src/lib/id.ts';
-import { Secret } from '../../src/lib/secret.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
+import { Secret } from '../../src/lib/crypto/secret.ts';
 
 export const testCard = (number: string): CardData => ({
   number: new Secret(number),
@@ -16,6 +16,8 @@ export const testSubmission = (changes: Partial<Submission> = {}): Submission =>
   state: {},
   secretState: {},
   isFirstOfSeries: false,
+  isScheduled: false,
+  openedAt: Date.now(),
   brand: 'pin-a',
   mid: '01a1dd00-0000-7000-8000-000000000001',
   merchantName: 'Demo Shop',
@@ -24,6 +26,7 @@ export const testSubmission = (changes: Partial<Submission> = {}): Submission =>
   currency: 'EUR',
   authoriseOnly: false,
   description: 'Two teapots',
+  descriptor: '',
   identifier: '',
   payer: { first_name: 'Asha', last_name: 'Rao', email: 'asha@example.com', country: 'DE', ip: '203.0.113.7' },
   parameters: () => ({}),

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { pretendWalletSettings } from '../../src/core/pretend-wallet.ts';
-import { Secret } from '../../src/lib/secret.ts';
+import { pretendWalletSettings } from '../../src/core/wallets/pretend-wallet.ts';
+import { Secret } from '../../src/lib/crypto/secret.ts';
 import { newWalletAAuthority, sealWalletA } from '../../src/lib/wallets/seal-a.ts';
 import { newWalletBAuthority, publishedKeys, sealWalletB } from '../../src/lib/wallets/seal-b.ts';
 

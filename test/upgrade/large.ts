@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { newMasterKey } from '../../src/lib/seal.ts';
-import { startEmbedded } from '../../src/store/embedded.ts';
+import { newMasterKey } from '../../src/lib/crypto/seal.ts';
+import { startEmbedded } from '../../src/store/embedded/embedded.ts';
 import { startProgram } from '../chaos/program.ts';
 import { type Account, clientOf } from '../chaos/shop.ts';
 import { untilReady } from '../chaos/stage.ts';
@@ -48,8 +48,8 @@ export async function generateDatabase(folder: string, payments: number, oldRoot
   await fs.mkdir(folder, { recursive: true });
   const size = { payments, accounts: Math.ceil(payments / 2000), days: 365 };
   const script = `
-    import { startEmbedded } from './src/store/embedded.ts';
-    import { migrateAt } from './src/store/migrate.ts';
+    import { startEmbedded } from './src/store/embedded/embedded.ts';
+    import { migrateAt } from './src/store/database/migrate.ts';
     import { generate } from './bench/generate.ts';
     const settings = { fsync: 'off', full_page_writes: 'off', max_wal_size: '16GB', autovacuum: 'off' };
     const server = await startEmbedded({ folder: ${JSON.stringify(join(folder, 'postgres'))}, settings });

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fieldsOf, isHashValid, isSignatureValid } from '../../src/core/callback-inbox.ts';
-import { wireHash } from '../../src/lib/hash.ts';
-import { signatureOf } from '../../src/lib/signature.ts';
+import { fieldsOf, isHashValid, isSignatureValid } from '../../src/core/sandbox/callback-inbox.ts';
+import { wireHash } from '../../src/lib/crypto/hash.ts';
+import { signatureOf } from '../../src/lib/crypto/signature.ts';
 import { CALLBACK_HASH_FIELDS } from '../../src/rules/callbacks.ts';
 import vectors from '../../vectors/callbacks.json' with { type: 'json' };
 

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createBudget } from '../../src/lib/budget.ts';
+import { createBudget } from '../../src/lib/flow/budget.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { createBodyReader, LargeBody, type ReaderOptions } from '../../src/wire/s2s/reader.ts';
 

@@ -1,5 +1,6 @@
 /** The listener of merchants' requests: its responses are those of the framework, which answers paths with a slash. */
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { sessionFields, signed } from '../support/checkout.ts';
@@ -126,6 +127,15 @@ test('answers pipelined requests in their order', async () => {
   await pause(0);
   expect(received.indexOf('"result":"SUCCESS"')).toBeGreaterThan(0);
   expect(received.match(/HTTP\/1\.1 \d+/g)?.[0]).toBe('HTTP/1.1 200');
+});
+
+test('reads bodies whole whose pieces arrive together', async () => {
+  const body = `${' '.repeat(30_000)}{"merchant_key":"nobody"}`;
+  const request = `POST /api/v1/session HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const socket = connect({ port: Number(new URL(shop.url).port), host: '127.0.0.1', allowHalfOpen: true });
+  socket.end(request.repeat(40));
+  const received = await text(socket);
+  expect(received.match(/merchant_key: This value is not valid/g)).toHaveLength(40);
 });
 
 test('records a request whose client disconnects before the end of the body', async () => {

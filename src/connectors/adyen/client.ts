@@ -5,10 +5,10 @@ import type { Config } from '@adyen/api-library/lib/src/index.js';
 import type * as Modifications from '@adyen/api-library/lib/src/services/checkout/modificationsApi.js';
 import type * as Payments from '@adyen/api-library/lib/src/services/checkout/paymentsApi.js';
 import type { IRequest } from '@adyen/api-library/lib/src/typings/requestOptions.js';
-import type { Deadline } from '../../lib/deadline.ts';
-import { isObject } from '../../lib/json.ts';
+import { isObject } from '../../lib/text/json.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import { CONNECTORS } from '../../rules/connectors.ts';
-import { type ConnectionAccess, NotSent } from '../connector.ts';
+import { type ConnectionAccess, NotSent, RateLimited } from '../connector.ts';
 import { createHttpClient, type HttpClient, type HttpResponse } from '../http.ts';
 
 const require = createRequire(import.meta.url);
@@ -44,9 +44,10 @@ class Failed extends Error {}
 /** Another request with the same idempotency key is being processed. */
 const IN_PROGRESS = '704';
 
-function errorOf({ status, text }: HttpResponse): Error {
+function errorOf({ status, text, headers }: HttpResponse): Error {
   const errorCode = errorCodeOf(text);
-  if (status === 429) return new NotSent('Adyen did not process the call: too many requests.');
+  if (status === 429)
+    return new RateLimited('Adyen did not process the call: too many requests.', headers['retry-after']);
   if (status === 401 || status === 403) return new NotAllowed(status, errorCode);
   if ((status === 400 || status === 422) && errorCode !== IN_PROGRESS) return new Refused(status, errorCode);
   return new Failed(`Adyen answered ${status} (error ${errorCode}).`);
@@ -130,7 +131,7 @@ export function baseOf({ apiBase, environment, settings }: ConnectionAccess): st
 
 export function createAdyenClient(access: ConnectionAccess): AdyenClient {
   const base = baseOf(access);
-  const http = base === undefined ? undefined : createHttpClient(base);
+  const http = base === undefined ? undefined : createHttpClient(base, access.callsPerSecond);
   const open = (deadline: Deadline): AdyenApi => {
     if (!http) throw new NotSent('The setting live_prefix of the connection is missing or wrong.');
     const { Client, PaymentsApi, ModificationsApi } = loadSdk();

@@ -1,5 +1,6 @@
 /** Why Adyen declined: its refusal reasons and validation errors as our decline causes. */
 import type { DeclineCause } from '../../rules/reasons.ts';
+import { declineOf, type Outcome } from '../connector.ts';
 
 /**
  * The refusal reasons of https://docs.adyen.com/development-resources/refusal-reasons by `refusalReasonCode`, with the
@@ -29,7 +30,7 @@ const REFUSALS: readonly (readonly [code: number, text: string, cause: DeclineCa
   [23, 'Transaction Not Permitted', 'notPermitted'],
   [24, 'CVC Declined', 'wrongSecurityCode'],
   [25, 'Restricted Card', 'notPermitted'],
-  [26, 'Revocation Of Auth', 'notPermitted'],
+  [26, 'Revocation Of Auth', 'revoked'],
   [27, 'Declined Non Generic', 'refusedByBank'],
   [28, 'Withdrawal amount exceeded', 'limitExceeded'],
   [29, 'Withdrawal count exceeded', 'limitExceeded'],
@@ -43,7 +44,7 @@ const REFUSALS: readonly (readonly [code: number, text: string, cause: DeclineCa
   [38, 'Authentication required', 'notAuthenticated'],
   [39, 'RReq not received from DS', 'notAuthenticated'],
   [42, '3DS Authentication Error', 'notAuthenticated'],
-  [46, 'Transaction blocked by Adyen to prevent excessive retry fees', 'notPermitted'],
+  [46, 'Transaction blocked by Adyen to prevent excessive retry fees', 'revoked'],
 ];
 
 const CAUSES_BY_CODE = new Map(REFUSALS.map(([code, , cause]) => [String(code), cause]));
@@ -52,6 +53,25 @@ const CAUSES_BY_TEXT = new Map(REFUSALS.map(([, text, cause]) => [text.toLowerCa
 /** The cause of a refusal; an unknown reason counts as the refusal of the bank. */
 export const causeOfRefusal = (code: unknown, text: unknown): DeclineCause =>
   CAUSES_BY_CODE.get(String(code)) ?? CAUSES_BY_TEXT.get(String(text).trim().toLowerCase()) ?? 'refusedByBank';
+
+/** The code before the text, such as in `51 : Insufficient funds`. */
+const leadingCode = (value: unknown): string | undefined => /^\s*(\w{2})\s*(?::|$)/.exec(String(value ?? ''))?.[1];
+
+/** What the issuer and the network say; Adyen adds it if the merchant account is set to. */
+export const DECLINE_DATA = ['refusalReasonRaw', 'refusalCodeRaw', 'merchantAdviceCode'] as const;
+
+/** A refusal with the codes of the issuer and the network. */
+export function refusalOf(
+  code: unknown,
+  text: unknown,
+  data: Readonly<Record<string, unknown>> = {},
+): Extract<Outcome, { kind: 'declined' }> {
+  return declineOf(causeOfRefusal(code, text), {
+    iso: leadingCode(data.refusalCodeRaw) ?? leadingCode(data.refusalReasonRaw),
+    own: code === undefined ? undefined : String(code),
+    advice: leadingCode(data.merchantAdviceCode),
+  });
+}
 
 /** The error codes of requests that Adyen does not accept because of the card. */
 const CARD_ERRORS: Readonly<Record<string, DeclineCause>> = {

@@ -4,7 +4,7 @@ import type {
   CreateCheckoutSessionRequest,
   PaymentRequest,
 } from '@adyen/api-library/lib/src/typings/checkout/models.js';
-import type { Deadline } from '../../lib/deadline.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type Capabilities,
@@ -16,13 +16,15 @@ import {
   type OperationOutcome,
   type Outcome,
   type ProviderOperation,
+  pageNotOpened,
   type Submission,
 } from '../connector.ts';
+import { warnOfUnshown } from '../payer-steps.ts';
 import { type AdyenApi, createAdyenClient, NotAllowed, Refused } from './client.ts';
 import { causeOfError } from './declines.ts';
-import { interpretItem, readItems } from './notifications.ts';
+import { cancelReference, interpretItem, readItems } from './notifications.ts';
 import { outcomeOf, sessionOutcome } from './outcomes.ts';
-import { modificationRequest, paymentRequest, repetitionRequest, sessionRequest } from './requests.ts';
+import { modificationRequest, paymentRequest, repetitionRequest, sessionRequest, UNSHOWN_METHODS } from './requests.ts';
 
 const CAPABILITIES: Capabilities = {
   isIdempotent: true,
@@ -31,6 +33,9 @@ const CAPABILITIES: Capabilities = {
   notFoundIsFinal: false,
   refunds: 'api',
   authentication: 'provider',
+  threeDsRequests: { require_3ds: 'exact', skip_3ds: 'exact', low_value: 'exact', transaction_risk: 'exact' },
+  supportsTelephoneOrders: true,
+  authorisesZero: true,
   concurrency: LIMITS.providerConcurrency,
 };
 
@@ -67,12 +72,16 @@ function createAdyen(access: ConnectionAccess): Connector {
     const request = sessionRequest(submission, merchantAccount);
     if (!request) return METHOD_UNAVAILABLE;
     const options = { idempotencyKey: idempotencyKey(submission.reference, 1) };
-    const { id, url } = await client.call(
-      deadline,
-      ({ payments }) => payments.sessions(request as unknown as CreateCheckoutSessionRequest, options),
-      { isRepeatable: true },
-    );
-    if (!url) return { kind: 'unknown' };
+    const { id, url } = await client
+      .call(
+        deadline,
+        ({ payments }) => payments.sessions(request as unknown as CreateCheckoutSessionRequest, options),
+        { isRepeatable: true },
+      )
+      .catch((error) => {
+        throw error instanceof Refused ? error : pageNotOpened(error);
+      });
+    if (!url) throw pageNotOpened(new Error('Adyen’s answer has no address of a page.'));
     return { kind: 'redirected', url, method: 'GET', params: {}, state: { session: id } };
   };
 
@@ -125,7 +134,14 @@ function createAdyen(access: ConnectionAccess): Connector {
       const request = { merchantAccount, reference: operation.operation };
       return ({ modifications }) =>
         providerReference === undefined
-          ? modifications.cancelAuthorisedPayment({ ...request, paymentReference: reference }, options)
+          ? modifications.cancelAuthorisedPayment(
+              {
+                merchantAccount,
+                reference: cancelReference(reference, operation.operation),
+                paymentReference: reference,
+              },
+              options,
+            )
           : modifications.cancelAuthorisedPaymentByPspReference(providerReference, request, options);
     }
     if (providerReference === undefined) return { kind: 'declined', reason: NO_REFERENCE };
@@ -158,7 +174,8 @@ function createAdyen(access: ConnectionAccess): Connector {
       if (operationReference !== undefined) return { kind: 'accepted' };
       return { kind: Date.now() - requestedAt < REPEATABLE_MS ? 'notFound' : 'unknown' };
     },
-    readNotifications: (_headers, body) => readItems(body, access.credential('hmac_key'), merchantAccount),
+    readNotifications: (_headers, body) =>
+      readItems(body, [access.credential('hmac_key'), access.credential('former_hmac_key')], merchantAccount),
     notificationAnswer: '[accepted]',
     interpretNotification: (body, payment) => interpretItem(body, payment, isHosted),
     async check(deadline) {
@@ -166,7 +183,12 @@ function createAdyen(access: ConnectionAccess): Connector {
         const { paymentMethods = [] } = await client.call(deadline, ({ payments }) =>
           payments.paymentMethods({ merchantAccount }),
         );
-        return { ok: true, detail: `The merchant account offers ${paymentMethods.length} payment methods.` };
+        const ok = {
+          ok: true,
+          detail: `The merchant account offers ${paymentMethods.length} payment methods.`,
+          activeMethods: paymentMethods.flatMap(({ type }) => type ?? []),
+        };
+        return isHosted ? ok : warnOfUnshown(ok, access.settings, UNSHOWN_METHODS);
       } catch (error) {
         if (error instanceof NotAllowed)
           return {

@@ -1,11 +1,12 @@
 /** Reads Adyen's webhooks: verifies the signature of each item, and interprets the events that concern payments. */
 import { createRequire } from 'node:module';
 import type Hmac from '@adyen/api-library/lib/src/utils/hmacValidator.js';
-import { isObject, isText } from '../../lib/json.ts';
+import { isObject, isText } from '../../lib/text/json.ts';
 import { REASONS } from '../../rules/reasons.ts';
-import { declineOf, type NotificationMeaning, type ProviderNotification, type Submission } from '../connector.ts';
+import type { NotificationMeaning, ProviderNotification, Submission } from '../connector.ts';
 import { fromAdyen } from './amounts.ts';
-import { causeOfRefusal } from './declines.ts';
+import { DECLINE_DATA, refusalOf } from './declines.ts';
+import { type AdyenEvent, eventOf } from './events.ts';
 import { paidKind, recurringData } from './outcomes.ts';
 
 const require = createRequire(import.meta.url);
@@ -24,36 +25,41 @@ interface StoredItem extends Json {
   additionalData: Json;
 }
 
-/** The events that are about a capture, void or refund, and what they report. */
-const OPERATION_EVENTS: Readonly<Record<string, (item: StoredItem) => boolean>> = {
-  CAPTURE: ({ success }) => success,
-  CANCELLATION: ({ success }) => success,
-  REFUND: ({ success }) => success,
-  CAPTURE_FAILED: () => false,
-  REFUND_FAILED: () => false,
-};
-const PAYMENT_EVENTS = ['AUTHORISATION', 'CHARGEBACK'];
-
 /** The signature does not separate its fields unambiguously if one of them contains the separator. */
 const isPlainName = (value: unknown): value is string => isText(value, 255) && !value.includes(':');
 
-const STORED_DATA = ['networkTxReference', 'tokenization.storedPaymentMethodId', 'recurring.recurringDetailReference'];
+const STORED_DATA = [
+  'networkTxReference',
+  'tokenization.storedPaymentMethodId',
+  'recurring.recurringDetailReference',
+  ...DECLINE_DATA,
+  'defensePeriodEndsAt',
+  'defendable',
+];
 const REASON_LENGTH = 255;
 
 /** A key of any other form would be read as a shorter one, or as none. */
 const HMAC_KEY = /^(?:[\da-f]{2}){16,}$/i;
 
-/** The events of a webhook, or undefined if an item is not signed with the key. Other events are left out. */
-export function readItems(body: Buffer, hmacKey: string, merchantAccount: string): ProviderNotification[] | undefined {
+/**
+ * The events of a webhook, or undefined if an item is not signed with one of the keys: after a change Adyen goes on signing
+ * with the former key for a while. Events about nothing are left out.
+ */
+export function readItems(
+  body: Buffer,
+  hmacKeys: readonly string[],
+  merchantAccount: string,
+): ProviderNotification[] | undefined {
   const items = itemsOf(body);
-  if (!items || !HMAC_KEY.test(hmacKey)) return undefined;
+  const keys = hmacKeys.filter((key) => HMAC_KEY.test(key));
+  if (!items) return undefined;
   const validator = loadValidator();
   const isSigned = items.every(
     (item) =>
       isObject(item.additionalData) &&
       isText(item.additionalData.hmacSignature, 255) &&
       item.additionalData.hmacSignature !== '' &&
-      validator.validateHMAC(item as unknown as SignedItem, hmacKey),
+      keys.some((key) => validator.validateHMAC(item as unknown as SignedItem, key)),
   );
   if (!isSigned) return undefined;
   return items.filter((item) => item.merchantAccountCode === merchantAccount).flatMap(notificationOf);
@@ -75,27 +81,50 @@ const isItem = (item: unknown): item is Json & { amount: Json } => isObject(item
 
 function notificationOf(item: Json & { amount: Json }): ProviderNotification[] {
   const { eventCode, pspReference, originalReference, merchantReference, amount, additionalData, reason } = item;
-  const isPayment = PAYMENT_EVENTS.includes(eventCode as string);
-  const isOperation = isText(eventCode, 255) && Object.hasOwn(OPERATION_EVENTS, eventCode);
-  if ((!isPayment && !isOperation) || !isPlainName(pspReference) || !isPlainName(merchantReference)) return [];
+  if (!isPlainName(eventCode) || !isPlainName(pspReference) || !isPlainName(merchantReference)) return [];
+  const { about } = eventOf(eventCode);
+  if (about === 'nothing') return [];
   if (originalReference !== undefined && originalReference !== '' && !isPlainName(originalReference)) return [];
   const success = item.success === 'true';
   const original = isText(originalReference, 255) && originalReference !== '' ? originalReference : undefined;
   const data = isObject(additionalData) ? additionalData : {};
   const body: StoredItem = {
-    eventCode: eventCode as string,
+    eventCode,
     success,
     pspReference,
     amount: { currency: amount.currency, value: amount.value },
-    // The reason of a success holds parts of the card.
-    reason: !success && isText(reason, 2048) ? reason.slice(0, REASON_LENGTH) : '',
+    // The reason of an authorisation holds parts of the card.
+    reason: (!success || about === 'chargeback') && isText(reason, 2048) ? reason.slice(0, REASON_LENGTH) : '',
     additionalData: Object.fromEntries(STORED_DATA.filter((name) => name in data).map((name) => [name, data[name]])),
   };
   const eventId = `${eventCode}:${pspReference}:${success}`;
-  // The reference of an operation is its id, if Adyen repeats the one of the request.
-  return isPayment
-    ? [{ eventId, reference: merchantReference, providerReference: original ?? pspReference, body }]
-    : [{ eventId, providerReference: original, operation: merchantReference, operationReference: pspReference, body }];
+  if (about !== 'operation')
+    return [{ eventId, reference: merchantReference, providerReference: original ?? pspReference, body }];
+  // The reference of an operation is its id, if Adyen repeats the one of the request. That of a void without a
+  // pspReference names the payment as well.
+  const [reference, operation] = merchantReference.split('/');
+  const ours = operation === undefined ? { operation: reference } : { reference, operation };
+  return [{ eventId, providerReference: original, ...ours, operationReference: pspReference, body }];
+}
+
+/** The reference of a void of a payment whose pspReference is not known: its webhook has nothing else to find the payment by. */
+export const cancelReference = (reference: string, operation: string): string => `${reference}/${operation}`;
+
+/** What an item says about a chargeback. After the last stage, or without a defence, no answer is possible. */
+function chargebackOf(
+  { about: _, isFinal, ...event }: Extract<AdyenEvent, { about: 'chargeback' }>,
+  { pspReference, amount, reason, additionalData }: StoredItem,
+): NotificationMeaning {
+  const { defensePeriodEndsAt, defendable } = additionalData;
+  const endsAt = typeof defensePeriodEndsAt === 'string' ? Date.parse(defensePeriodEndsAt) : Number.NaN;
+  const respondBy = isFinal || defendable === 'false' ? null : Number.isNaN(endsAt) ? undefined : endsAt;
+  return {
+    ...event,
+    chargedBack: fromAdyen(amount),
+    respondBy,
+    cause: reason,
+    chargebackReference: pspReference,
+  };
 }
 
 /**
@@ -108,19 +137,24 @@ export function interpretItem(
   isHosted: boolean,
 ): NotificationMeaning {
   const item = body as StoredItem;
-  const operation = Object.hasOwn(OPERATION_EVENTS, item.eventCode) ? OPERATION_EVENTS[item.eventCode] : undefined;
-  if (operation) {
-    if (!operation(item))
+  const event = eventOf(item.eventCode);
+  if (event.about === 'operation') {
+    if (event.isFailure || !item.success)
       return { kind: 'operation', outcome: { kind: 'declined', reason: item.reason || REASONS.providerSaidNo } };
     // A cancellation reports the amount of the payment.
-    const reported = item.eventCode === 'CANCELLATION' ? {} : { reportedAmount: fromAdyen(item.amount) };
-    return { kind: 'operation', outcome: { kind: 'done', ...reported } };
+    return {
+      kind: 'operation',
+      verb: event.verb,
+      outcome: { kind: 'done', ...(event.hasAmount && { reportedAmount: fromAdyen(item.amount) }) },
+    };
   }
-  if (item.eventCode === 'CHARGEBACK') return item.success ? { kind: 'chargedBack' } : undefined;
-  if (item.eventCode !== 'AUTHORISATION') return undefined;
+  if (event.about === 'chargeback') return item.success ? chargebackOf(event, item) : undefined;
+  if (event.about === 'attention') return { kind: 'unhandled', event: item.eventCode };
+  if (event.about === 'expiry') return item.success ? { kind: 'expired' } : undefined;
+  if (event.about === 'nothing') return undefined;
   const { pspReference: providerReference } = item;
   if (!item.success)
-    return isHosted ? undefined : { ...declineOf(causeOfRefusal(undefined, item.reason)), providerReference };
+    return isHosted ? undefined : { ...refusalOf(undefined, item.reason, item.additionalData), providerReference };
   return {
     kind: paidKind(payment),
     providerReference,

@@ -1,14 +1,17 @@
 /** Reads Adyen's answers to payments and sessions as outcomes. */
 import type {
+  CheckoutBankTransferAction,
+  CheckoutVoucherAction,
   PaymentDetailsResponse,
   PaymentResponse,
   SessionResultResponse,
 } from '@adyen/api-library/lib/src/typings/checkout/models.js';
-import { isText } from '../../lib/json.ts';
-import { Secret } from '../../lib/secret.ts';
-import { declineOf, type Outcome, type Submission } from '../connector.ts';
+import { Secret } from '../../lib/crypto/secret.ts';
+import { isText } from '../../lib/text/json.ts';
+import { declineOf, type Outcome, type PayerStep, type Submission } from '../connector.ts';
+import { codeStep, instructionsStep, isWebAddress } from '../payer-steps.ts';
 import { fromAdyen } from './amounts.ts';
-import { causeOfRefusal } from './declines.ts';
+import { refusalOf } from './declines.ts';
 import type { Plain } from './requests.ts';
 
 type Answer = Plain<PaymentResponse> | Plain<PaymentDetailsResponse>;
@@ -46,8 +49,11 @@ export function outcomeOf(answer: Answer, submission: Pick<Submission, 'authoris
     case 'Cancelled':
     case 'Error': {
       const isCancelled = answer.resultCode === 'Cancelled' && answer.refusalReasonCode === undefined;
-      const cause = isCancelled ? 'cancelledByPayer' : causeOfRefusal(answer.refusalReasonCode, answer.refusalReason);
-      return { ...declineOf(cause), providerReference };
+      const { refusalReasonCode, refusalReason, additionalData } = answer;
+      const declined = isCancelled
+        ? declineOf('cancelledByPayer')
+        : refusalOf(refusalReasonCode, refusalReason, additionalData);
+      return { ...declined, providerReference };
     }
     case 'RedirectShopper':
     case 'PresentToShopper':
@@ -59,16 +65,45 @@ export function outcomeOf(answer: Answer, submission: Pick<Submission, 'authoris
   }
 }
 
-/** What the payer does next. Without a redirect or a code the gateway waits for the webhook. */
-function nextStepOf(action: Answer['action']): Extract<Outcome, { kind: 'redirected' | 'accepted' }> {
-  if (action?.type === 'redirect' && 'url' in action && /^https?:\/\//.test(action.url ?? '')) {
-    const isPost = action.method === 'POST';
-    const params = isPost && 'data' in action ? (action.data ?? {}) : {};
-    return { kind: 'redirected', url: action.url as string, method: isPost ? 'POST' : 'GET', params };
-  }
-  if (action?.type === 'qrCode' && 'qrCodeData' in action && action.qrCodeData)
-    return { kind: 'accepted', code: action.qrCodeData };
-  return { kind: 'accepted' };
+type Action = NonNullable<Answer['action']>;
+
+const redirectOf = (action: Action): PayerStep | undefined => {
+  if (!('url' in action) || !isWebAddress(action.url)) return undefined;
+  const isPost = 'method' in action && action.method === 'POST';
+  const params = isPost && 'data' in action ? (action.data ?? {}) : {};
+  return { kind: 'redirected', url: action.url, method: isPost ? 'POST' : 'GET', params };
+};
+
+/** What the payer does next, by the type of the action; undefined if the payment page cannot show it. */
+const STEPS: Readonly<Record<string, (action: Action) => PayerStep | undefined>> = {
+  redirect: redirectOf,
+  qrCode: (action) => codeStep('qrCodeData' in action ? action.qrCodeData : undefined) ?? redirectOf(action),
+  voucher: (action) => {
+    const { entity, reference, expiresAt, downloadUrl, instructionsUrl, url } = action as Plain<CheckoutVoucherAction>;
+    const voucher = [downloadUrl, url, instructionsUrl].find(isWebAddress);
+    return instructionsStep({ entity, reference, expires: expiresAt?.slice(0, 10), voucher });
+  },
+  bankTransfer: (action) => {
+    const transfer = action as Plain<CheckoutBankTransferAction>;
+    return instructionsStep({
+      account_holder: transfer.beneficiary,
+      iban: transfer.iban,
+      bic: transfer.bic,
+      account_number: transfer.accountNumber,
+      bank_code: transfer.sortCode ?? transfer.routingNumber ?? transfer.bankCode,
+      reference: transfer.reference,
+      voucher: transfer.downloadUrl,
+    });
+  },
+  // The payer confirms in an app.
+  await: () => ({ kind: 'accepted' }),
+};
+
+/** Without an action the gateway waits for the webhook. A step that cannot be shown cannot be paid. */
+function nextStepOf(action: Answer['action']): PayerStep | ReturnType<typeof declineOf> {
+  if (!action) return { kind: 'accepted' };
+  const type = String(action.type);
+  return (Object.hasOwn(STEPS, type) ? STEPS[type]?.(action) : undefined) ?? declineOf('methodUnavailable');
 }
 
 /** The outcome of a session on Adyen's page. */

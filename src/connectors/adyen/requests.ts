@@ -7,6 +7,8 @@ import type {
 } from '@adyen/api-library/lib/src/typings/checkout/models.js';
 import { LIMITS } from '../../rules/limits.ts';
 import type { BrowserData, CardData, ProviderOperation, Submission } from '../connector.ts';
+import { linesOf } from '../order-lines.ts';
+import { cleanPayer, ibanOf, statementText } from '../payer.ts';
 import { type AdyenAmount, toAdyen } from './amounts.ts';
 
 /** A request with texts where the SDK has enums, which exist at run time only once the SDK is loaded. */
@@ -25,13 +27,15 @@ type PlainSession = Plain<CreateCheckoutSessionRequest>;
 const PAYMENT_ID_LENGTH = 36;
 const shopperOf = (reference: string): string => reference.slice(0, PAYMENT_ID_LENGTH);
 
-/** The merchant charges at any time and any amount; schedules are ours, not Adyen's. */
-const RECURRING_MODEL = 'UnscheduledCardOnFile';
+/** Fixed dates, or whenever the merchant charges. */
+const recurringModel = ({ isScheduled }: Submission) =>
+  isScheduled ? ('Subscription' as const) : ('UnscheduledCardOnFile' as const);
 
 /** The members that `/payments` and `/sessions` have in common. */
 function commonFields(submission: Submission, merchantAccount: string, amount: AdyenAmount) {
   const { reference, authoriseOnly, isFirstOfSeries, payer, browser } = submission;
-  const { email = '', first_name: firstName, last_name: lastName, country, phone } = payer;
+  const { email, firstName, lastName, country, phone } = cleanPayer(submission);
+  const statement = statementText(submission, /[^\w.,'?+*/ -]/g, STATEMENT_LENGTH);
   const ip = browser?.ip ?? payer.ip;
   return {
     merchantAccount,
@@ -43,33 +47,53 @@ function commonFields(submission: Submission, merchantAccount: string, amount: A
     ...(authoriseOnly ? { additionalData: { manualCapture: 'true' } } : { captureDelayHours: 0 }),
     ...(isFirstOfSeries && {
       shopperReference: shopperOf(reference),
-      recurringProcessingModel: RECURRING_MODEL as 'UnscheduledCardOnFile',
+      recurringProcessingModel: recurringModel(submission),
     }),
-    ...(/^\S+@\S+\.\S+$/.test(email) && { shopperEmail: email }),
+    ...(email && { shopperEmail: email }),
     ...(firstName && lastName && { shopperName: { firstName, lastName } }),
-    ...(country && { countryCode: country.toUpperCase() }),
+    ...(country && { countryCode: country }),
     ...(phone && { telephoneNumber: phone }),
     ...(ip && { shopperIP: ip }),
-    ...billingAddress(payer),
+    ...(statement && { shopperStatement: statement }),
+    ...billingAddress(submission),
   };
 }
 
 const POSTAL_CODE_LENGTH = 10;
+const STATEMENT_LENGTH = 22;
 
-/** Adyen takes complete addresses only; ours has the number of the house in the street. */
-function billingAddress({ address, city, zip, country, state = '' }: Submission['payer']) {
-  if (!address || !city || !zip || !country || zip.length > POSTAL_CODE_LENGTH) return {};
+/** Adyen takes complete addresses only; without a field of its own the number of the house is in the street. */
+function billingAddress(submission: Submission) {
+  const { street, houseNumber = 'N/A', city, zip, country, state = '' } = cleanPayer(submission);
+  if (!street || !city || !zip || !country || zip.length > POSTAL_CODE_LENGTH) return {};
   const isStateCode = /^[a-z]{2}$/i.test(state);
   return {
     billingAddress: {
-      street: address,
-      houseNumberOrName: 'N/A',
+      street,
+      houseNumberOrName: houseNumber,
       city,
       postalCode: zip,
-      country: country.toUpperCase(),
+      country,
       ...(isStateCode && { stateOrProvince: state.toUpperCase() }),
     },
   };
+}
+
+/** A challenge, or none, in Adyen's words. */
+const attemptOf = ({ threeDs }: Submission) =>
+  threeDs?.requested
+    ? { attemptAuthentication: threeDs.requested === 'challenge' ? ('always' as const) : ('never' as const) }
+    : {};
+
+const EXEMPTIONS: Readonly<Record<string, string>> = {
+  low_value: 'lowValue',
+  transaction_risk: 'transactionRiskAnalysis',
+};
+
+/** Why the issuer may do without an authentication; Adyen chooses the reason itself if none is given. */
+function exemptionOf({ threeDs }: Submission) {
+  const scaExemption = EXEMPTIONS[threeDs?.reason ?? ''];
+  return scaExemption === undefined ? {} : { additionalData: { scaExemption } };
 }
 
 /** Without scripts the screen is not known; Adyen's type requires values all the same. */
@@ -89,8 +113,16 @@ function browserInfo({ accept, language, userAgent, screen }: BrowserData): Plai
 
 const CARD_TYPE = 'scheme' as const;
 
-const cardDetails = ({ number, month, year, holder, cvv }: CardData) => ({
-  type: CARD_TYPE,
+/** Whether the number of the card is one of the payer's device, which only the cryptogram of the wallet makes usable. */
+const isOfDevice = ({ wallet }: Pick<Submission, 'wallet'>): boolean => wallet?.type === 'CRYPTOGRAM_3DS';
+
+const cardDetails = (
+  { number, month, year, holder, cvv }: CardData,
+  submission: Pick<Submission, 'brand' | 'wallet'>,
+) => ({
+  ...(isOfDevice(submission)
+    ? { type: 'networkToken' as const, brand: submission.brand === 'wallet-a' ? 'applepay' : 'googlepay' }
+    : { type: CARD_TYPE }),
   number: number.reveal(),
   expiryMonth: month,
   expiryYear: year,
@@ -98,23 +130,115 @@ const cardDetails = ({ number, month, year, holder, cvv }: CardData) => ({
   ...(cvv && { cvc: cvv.reveal() }),
 });
 
+/**
+ * The methods that can be authorised first and captured later (Adyen's page on capture); others are captured at once,
+ * whatever the request says, so that the payer of an authorisation would have paid.
+ */
+const HELD_METHODS: readonly string[] = [
+  CARD_TYPE,
+  ...['applepay', 'googlepay', 'paypal', 'amazonpay', 'samsungpay', 'clicktopay'],
+  ...[
+    'klarna',
+    'klarna_account',
+    'klarna_paynow',
+    'affirm',
+    'afterpaytouch',
+    'clearpay',
+    'riverty',
+    'ratepay',
+    'walley',
+  ],
+  ...['vipps', 'mobilepay', 'twint', 'cashapp'],
+];
+
+/** Whether the payment can be made as requested: an authorisation needs a method that holds the amount. */
+const canBeHeld = ({ authoriseOnly, card, method = CARD_TYPE }: Submission): boolean =>
+  !authoriseOnly || card !== undefined || HELD_METHODS.includes(method);
+
+/** The proof of the device, with which the payer has authenticated already. */
+const deviceProof = ({ wallet }: Submission): Pick<PlainPayment, 'mpiData'> =>
+  wallet?.cryptogram
+    ? {
+        mpiData: {
+          authenticationResponse: 'Y',
+          directoryResponse: 'Y',
+          tokenAuthenticationVerificationValue: wallet.cryptogram.reveal(),
+          ...(wallet.eci && { eci: wallet.eci }),
+        },
+      }
+    : {};
+
+/** What some methods need besides their names. */
+const METHOD_DETAILS: Readonly<Record<string, (submission: Submission) => object>> = {
+  blik: ({ parameters }) => ({ blikCode: parameters().code }),
+  mbway(submission) {
+    const { email = '', mobile = '' } = cleanPayer(submission);
+    return { shopperEmail: email, telephoneNumber: mobile };
+  },
+  // Its script is not on our page.
+  paypal: () => ({ subtype: 'redirect' }),
+  sepadirectdebit(submission) {
+    const { firstName, lastName } = cleanPayer(submission);
+    const ownerName = [firstName, lastName].filter(Boolean).join(' ');
+    return { iban: ibanOf(submission.parameters()), ...(ownerName && { ownerName }) };
+  },
+};
+
+const methodDetails = (submission: Submission) =>
+  // Any name of a method that the settings contain: Adyen adds methods without changes of its types.
+  ({
+    type: submission.method,
+    ...METHOD_DETAILS[submission.method ?? '']?.(submission),
+  }) as PlainPayment['paymentMethod'];
+
+/** Methods whose payer would need scripts or an app of their provider on our page: they are not sent. */
+export const UNSHOWN_METHODS: readonly string[] = [
+  'amazonpay',
+  'cashapp',
+  'clicktopay',
+  'wechatpaySDK',
+  'wechatpayMiniProgram',
+];
+
+/** Pay-later methods: Adyen wants to know what is bought. */
+const LINE_METHODS = /^(klarna|afterpay|clearpay|affirm|riverty|ratepay|walley|facilypay|oney|atome|zip)/;
+
+function lineItems(submission: Submission): Pick<PlainPayment, 'lineItems'> {
+  const { method = '', currency } = submission;
+  if (!LINE_METHODS.test(method)) return {};
+  const items = linesOf(submission).map(({ name, quantity, unitAmount }, index) => ({
+    id: String(index + 1),
+    description: name,
+    quantity,
+    amountIncludingTax: toAdyen(unitAmount, currency)?.value ?? 0,
+  }));
+  return { lineItems: items };
+}
+
 /** The request of a payment that the payer makes; undefined if Adyen cannot take it. */
 export function paymentRequest(submission: Submission, merchantAccount: string): PlainPayment | undefined {
   const { card, method, browser, isFirstOfSeries, wallet } = submission;
+  const isProven = isOfDevice(submission);
   const amount = toAdyen(submission.amount, submission.currency);
-  if (!amount || (method === CARD_TYPE && !card)) return undefined;
-  // The number of a device is of no use without its cryptogram, which this connector does not send.
-  if (wallet?.type === 'CRYPTOGRAM_3DS') return undefined;
-  // Any name of a method that the settings contain: Adyen adds methods without changes of its types.
-  const paymentMethod = card ? cardDetails(card) : ({ type: method } as PlainPayment['paymentMethod']);
+  if (!amount || (method === CARD_TYPE && !card) || !canBeHeld(submission)) return undefined;
+  if ((isProven && !wallet?.cryptogram) || UNSHOWN_METHODS.includes(method ?? '')) return undefined;
+  const paymentMethod = card ? cardDetails(card, submission) : methodDetails(submission);
   return {
     ...commonFields(submission, merchantAccount, amount),
+    ...lineItems(submission),
     paymentMethod,
-    shopperInteraction: 'Ecommerce',
+    ...deviceProof(submission),
+    shopperInteraction: submission.isTelephoneOrder ? 'Moto' : 'Ecommerce',
     ...(isFirstOfSeries && { storePaymentMethod: true }),
-    ...(browser && { browserInfo: browserInfo(browser) }),
+    // Of a card that the merchant's server sent, only the address of the browser is known.
+    ...(browser?.userAgent && { browserInfo: browserInfo(browser) }),
     // The payer authenticates on a page that Adyen redirects to; the native flow needs scripts of Adyen on ours.
-    ...(card && { authenticationData: { threeDSRequestData: { nativeThreeDS: 'disabled' as const } } }),
+    ...(card &&
+      !isProven &&
+      !submission.isTelephoneOrder && {
+        authenticationData: { threeDSRequestData: { nativeThreeDS: 'disabled' as const }, ...attemptOf(submission) },
+        ...exemptionOf(submission),
+      }),
   };
 }
 
@@ -129,11 +253,14 @@ export function repetitionRequest(submission: Submission, merchantAccount: strin
     ...commonFields({ ...rest, payer: {}, isFirstOfSeries: false }, merchantAccount, amount),
     paymentMethod:
       stored === undefined
-        ? { ...cardDetails(card as CardData), ...(network !== undefined && { networkPaymentReference: network }) }
+        ? {
+            ...cardDetails(card as CardData, submission),
+            ...(network !== undefined && { networkPaymentReference: network }),
+          }
         : { type: CARD_TYPE, storedPaymentMethodId: stored },
     shopperReference: shopperOf(recurringOf),
     shopperInteraction: 'ContAuth',
-    recurringProcessingModel: RECURRING_MODEL,
+    recurringProcessingModel: recurringModel(submission),
   };
 }
 
@@ -141,9 +268,10 @@ export function repetitionRequest(submission: Submission, merchantAccount: strin
 export function sessionRequest(submission: Submission, merchantAccount: string): PlainSession | undefined {
   const { method, isFirstOfSeries } = submission;
   const amount = toAdyen(submission.amount, submission.currency);
-  if (!amount || method === undefined) return undefined;
+  if (!amount || method === undefined || !canBeHeld(submission)) return undefined;
   return {
     ...commonFields(submission, merchantAccount, amount),
+    ...lineItems(submission),
     mode: 'hosted',
     allowedPaymentMethods: [method],
     ...(isFirstOfSeries && { storePaymentMethodMode: 'enabled' as const }),

@@ -1,9 +1,9 @@
 /** Calls Mollie through its SDK: over our HTTP client, under a deadline, without the retries of the SDK. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Page, MollieClient as Sdk } from '@mollie/api-client';
-import type { Deadline } from '../../lib/deadline.ts';
-import { isObject } from '../../lib/json.ts';
-import { type ConnectionAccess, NotSent } from '../connector.ts';
+import { isObject } from '../../lib/text/json.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
+import { type ConnectionAccess, NotSent, RateLimited } from '../connector.ts';
 import { createHttpClient, type HttpResponse, jsonOf } from '../http.ts';
 
 const API_BASE = 'https://api.mollie.com';
@@ -64,8 +64,8 @@ function transportOf({ payments }: Sdk): Transport {
 
 const deadlines = new AsyncLocalStorage<Deadline>();
 
-export function createMollieClient({ credential, apiBase }: ConnectionAccess): MollieClient {
-  const client = createHttpClient(apiBase ?? API_BASE);
+export function createMollieClient({ credential, apiBase, callsPerSecond }: ConnectionAccess): MollieClient {
+  const client = createHttpClient(apiBase ?? API_BASE, callsPerSecond);
   const request = async (path: string, { method = 'GET', headers, body }: SdkRequest = {}): Promise<unknown> => {
     const sent = {
       authorization: `Bearer ${credential('api_key')}`,
@@ -130,7 +130,9 @@ function readAnswer(answer: HttpResponse): unknown {
   if (status >= 200 && status < 300) return text === '' ? true : jsonOf(answer);
   if (status === 401 || status === 403)
     throw new NotSent(`Mollie does not accept the API key for this call (${status}).`);
-  if (status === 429) throw new NotSent('Mollie is limiting the rate of our calls.');
+  if (status === 429) throw new RateLimited('Mollie is limiting the rate of our calls.', answer.headers['retry-after']);
+  // An equal refund was made a moment ago.
+  if (status === 409) throw new RateLimited('Mollie asks to repeat the call later.', answer.headers['retry-after']);
   if (REFUSALS.includes(status)) throw new Refused(status, jsonOf(answer));
   throw new Failed(`Mollie answered ${status}.`);
 }

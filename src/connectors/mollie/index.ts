@@ -1,6 +1,6 @@
 /** The connector for Mollie: payers pay on its pages, webhooks name a payment that is then queried. */
 import type { Payment, PaymentEmbed, MollieClient as Sdk } from '@mollie/api-client';
-import type { Deadline } from '../../lib/deadline.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type Capabilities,
@@ -12,8 +12,10 @@ import {
   idempotencyKey,
   NotSent,
   type Outcome,
+  pageNotOpened,
   type Submission,
 } from '../connector.ts';
+import { cleanPayer } from '../payer.ts';
 import { createMollieClient, findByMetadata, type MollieClient, Refused } from './client.ts';
 import { OPERATIONS } from './operations.ts';
 import { customerOf, outcomeOf, queriedOutcomeOf } from './outcomes.ts';
@@ -25,12 +27,18 @@ const CAPABILITIES: Capabilities = {
   notFoundIsFinal: true,
   refunds: 'api',
   authentication: 'provider',
+  // Its API has no request for a challenge or an exemption.
+  threeDsRequests: {},
+  supportsWithdrawals: true,
+  staysPayable: true,
   concurrency: LIMITS.providerConcurrency,
 };
 
 /** The methods that can be authorised first and captured later, by the documentation of Mollie. */
 const HELD_METHODS: readonly string[] = ['creditcard', 'klarna', 'billie', 'riverty', 'vipps', 'mobilepay'];
-const EMBEDDED = ['chargebacks'] as PaymentEmbed[];
+/** The methods that have to be captured by a call of their own: a sale cannot use them. */
+const HELD_ONLY_METHODS: readonly string[] = ['riverty'];
+const EMBEDDED = ['chargebacks', 'refunds'] as PaymentEmbed[];
 
 export const mollie: ConnectorDefinition = { capabilities: CAPABILITIES, create: createMollie };
 
@@ -46,7 +54,9 @@ function createMollie(access: ConnectionAccess): Connector {
       const perform = ({ payments }: Sdk) => payments.create(parameters);
       return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }));
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      // A repetition, and the token of a wallet, pay at once: they have no page, without which nobody can have paid.
+      const opensPage = submission.recurringOf === undefined && !isWallet(submission);
+      if (!(error instanceof Refused)) throw opensPage ? pageNotOpened(error) : error;
       return declineOf(error.field === 'method' || error.field === 'amount' ? 'methodUnavailable' : 'providerRefused');
     }
   };
@@ -63,13 +73,32 @@ function createMollie(access: ConnectionAccess): Connector {
         // Mollie has confirmed this payment: if it is not found, the key is that of another profile.
         return read(providerReference, deadline).then(queriedOutcomeOf, unknownIfRefused);
       }
+      if (isWallet(submission))
+        return findListed(submission.reference, recentPayments(client, deadline)).catch(unknownIfRefused);
       // Without the address in the answer no payer can have paid, so another payment would move no money either.
       if (recurringOf === undefined)
         return isSupported(submission) ? create(submission, deadline) : { kind: 'notFound' };
       const customer = customerOf(first?.state);
       return customer === undefined
         ? { kind: 'notFound' }
-        : findRepetition(client, customer, submission.reference, deadline).catch(unknownIfRefused);
+        : findListed(submission.reference, (page) =>
+            client.call(deadline, ({ customerPayments }) => customerPayments.page({ customerId: customer, ...page })),
+          ).catch(unknownIfRefused);
+    },
+    async withdraw(submission, cause, deadline) {
+      const { providerReference, reference } = submission;
+      if (providerReference === undefined) return { kind: 'unknown' };
+      const payment = await read(providerReference, deadline);
+      const found = queriedOutcomeOf(payment);
+      if (found.kind !== 'redirected' || !payment.isCancelable) return found;
+      const options = { idempotencyKey: `${reference}-withdrawal` };
+      try {
+        await client.call(deadline, ({ payments }) => payments.cancel(providerReference, options));
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+      }
+      const outcome = queriedOutcomeOf(await read(providerReference, deadline));
+      return outcome.kind === 'declined' ? { ...outcome, ...declineOf(cause) } : outcome;
     },
     operate: (operation, deadline) => OPERATIONS[operation.verb].perform(client, operation, deadline),
     queryOperation: (operation, deadline) => OPERATIONS[operation.verb].query(client, operation, deadline),
@@ -91,11 +120,15 @@ function unknownIfRefused(error: unknown): Outcome {
   throw error;
 }
 
+/** Whether the payment is made with the token of a wallet, without a page. */
+const isWallet = ({ brand, recurringOf }: Submission): boolean => /^wallet-/.test(brand) && recurringOf === undefined;
+
 /** Whether Mollie can take the payment at all. */
-function isSupported({ isPayout, recurringOf, first, authoriseOnly, method = ANY_METHOD }: Submission): boolean {
-  if (isPayout) return false;
+function isSupported(submission: Submission): boolean {
+  const { isPayout, recurringOf, first, authoriseOnly, method = ANY_METHOD } = submission;
+  if (isPayout || (isWallet(submission) && !submission.walletToken)) return false;
   if (recurringOf !== undefined) return customerOf(first?.state) !== undefined;
-  return !authoriseOnly || HELD_METHODS.includes(method);
+  return authoriseOnly ? HELD_METHODS.includes(method) : !HELD_ONLY_METHODS.includes(method);
 }
 
 /** The customer of a series: that of its first payment, which creates one; other payments have none. */
@@ -106,10 +139,11 @@ async function customerFor(
 ): Promise<string | undefined> {
   if (recurringOf !== undefined) return customerOf(first?.state);
   if (!isFirstOfSeries) return undefined;
-  const name = [payer.first_name, payer.last_name].filter(Boolean).join(' ');
+  const { firstName, lastName, email } = cleanPayer({ payer });
+  const name = [firstName, lastName].filter(Boolean).join(' ');
   const parameters = {
     ...(name !== '' && { name }),
-    ...(payer.email && { email: payer.email }),
+    ...(email && { email }),
     metadata: { reference },
     idempotencyKey: idempotencyKey(reference, 1),
   };
@@ -118,35 +152,43 @@ async function customerFor(
     return (await client.call(deadline, perform, { isRepeatable: true })).id;
   } catch (error) {
     // Without a customer there is no payment, so nothing was sent that could move money.
-    throw error instanceof Refused
+    throw error instanceof Refused || error instanceof NotSent
       ? error
       : new NotSent(error instanceof Error ? error.message : 'There was no answer.');
   }
 }
 
-/** Looks for a repetition among the payments of its customer, so that it is never made twice. */
-async function findRepetition(
-  client: MollieClient,
-  customerId: string,
-  reference: string,
-  deadline: Deadline,
-): Promise<Outcome> {
-  const found = await findByMetadata(
-    (page) => client.call(deadline, ({ customerPayments }) => customerPayments.page({ customerId, ...page })),
-    'reference',
-    reference,
-  );
+type List = Parameters<typeof findByMetadata<Payment>>[0];
+
+/** Looks for a payment that Mollie makes at once, such as a repetition among those of its customer: it is never made twice. */
+async function findListed(reference: string, list: List): Promise<Outcome> {
+  const found = await findByMetadata(list, 'reference', reference);
   return found ? outcomeOf(found) : { kind: 'notFound' };
+}
+
+const MOST_PAGES = 20;
+
+/** The payments of the profile, newest first. What is not among the first ones is not known to be missing. */
+function recentPayments(client: MollieClient, deadline: Deadline): List {
+  let pages = 0;
+  return (page) => {
+    if (pages++ === MOST_PAGES) throw new Error('The payment is not among the newest ones at Mollie.');
+    return client.call(deadline, ({ payments }) => payments.page(page));
+  };
 }
 
 /** Lists the methods of the profile. */
 async function check(client: MollieClient, deadline: Deadline): Promise<CheckResult> {
   try {
     const methods = await client.call(deadline, (sdk) => sdk.methods.list());
-    const names = methods.map(({ id }) => id).join(', ');
-    return names === ''
-      ? { ok: false, detail: 'Mollie accepts the API key, but its profile has no active payment method.' }
-      : { ok: true, detail: `Mollie accepts the API key. Active methods: ${names}.` };
+    const activeMethods = methods.map(({ id }) => id as string);
+    return activeMethods.length === 0
+      ? {
+          ok: false,
+          detail: 'Mollie accepts the API key, but its profile has no active payment method.',
+          activeMethods,
+        }
+      : { ok: true, detail: `Mollie accepts the API key. Active methods: ${activeMethods.join(', ')}.`, activeMethods };
   } catch (error) {
     return { ok: false, detail: error instanceof Error ? error.message : 'Mollie did not answer.' };
   }

@@ -1,6 +1,6 @@
 /** Captures, voids and refunds at Mollie. */
 import type { Capture, Payment, Refund } from '@mollie/api-client';
-import type { Deadline } from '../../lib/deadline.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import type { OperationOutcome, ProviderOperation } from '../connector.ts';
 import { findByMetadata, type MollieClient, Refused } from './client.ts';
@@ -23,6 +23,7 @@ const parametersOf = (operation: ProviderOperation) => ({
   paymentId: paymentOf(operation),
   amount: amountOf(operation.amount, operation.currency),
   metadata: { operation: operation.operation },
+  description: operation.reference,
   idempotencyKey: operation.operation,
 });
 
@@ -56,7 +57,10 @@ const capture: OperationCalls = {
     const outcome = await client
       .call(deadline, ({ paymentCaptures }) => paymentCaptures.create(parametersOf(operation)))
       .then(operationOutcomeOf, declinedIfRefused);
-    return releaseRest(client, operation, deadline, outcome);
+    // Mollie answers before a capture is done, which usually takes a moment.
+    return outcome.kind === 'accepted'
+      ? { ...outcome, ...(await capture.query(client, operation, deadline).catch(() => outcome)) }
+      : releaseRest(client, operation, deadline, outcome);
   },
   async query(client, operation, deadline) {
     const paymentId = paymentOf(operation);

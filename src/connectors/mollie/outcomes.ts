@@ -1,17 +1,22 @@
 /** What the objects of Mollie mean for the gateway: amounts, and the outcomes of payments, refunds and captures. */
 import type { Capture, CardFailureReason, Payment, Refund } from '@mollie/api-client';
-import { amountText, minorUnits } from '../../lib/money.ts';
-import { Secret } from '../../lib/secret.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { Secret } from '../../lib/crypto/secret.ts';
+import { amountText, minorUnits } from '../../lib/money/money.ts';
+import { isObject } from '../../lib/text/json.ts';
+import { exponentOf } from '../../rules/currencies.ts';
 import { type DeclineCause, REASONS } from '../../rules/reasons.ts';
-import { declineOf, type OperationOutcome, type Outcome, type ProviderState } from '../connector.ts';
+import {
+  declineOf,
+  type OperationOutcome,
+  type Outcome,
+  type ProviderState,
+  type RefundElsewhere,
+} from '../connector.ts';
 
 type Amount = Payment['amount'];
 
 /** The length of descriptions. */
 export const TEXT_LENGTH = 255;
-
-const exponentOf = (currency: string): number => CURRENCIES[currency]?.exponent ?? 2;
 
 /** Mollie wants exactly as many decimals as the currency has. */
 export function amountOf(minor: bigint, currency: string): Amount {
@@ -43,11 +48,10 @@ const CARD_FAILURES: Readonly<Record<CardFailureReason, DeclineCause>> = {
   unknown_reason: 'refusedByBank',
 };
 
-function causeOfFailure({ details, statusReason }: Payment): DeclineCause {
+function failureOf({ details, statusReason }: Payment): Extract<Outcome, { kind: 'declined' }> {
   const reason = details && 'failureReason' in details ? details.failureReason : statusReason?.code;
-  return reason !== undefined && Object.hasOwn(CARD_FAILURES, reason)
-    ? CARD_FAILURES[reason as CardFailureReason]
-    : 'refusedByBank';
+  const isKnown = reason !== undefined && Object.hasOwn(CARD_FAILURES, reason);
+  return declineOf(isKnown ? CARD_FAILURES[reason as CardFailureReason] : 'refusedByBank', { own: reason });
 }
 
 /** What is stored with a payment. */
@@ -67,6 +71,7 @@ export function outcomeOf(payment: Payment): Outcome {
     reportedAmount: readAmount(payment.amount),
     ...(customerId && { state: { customer: customerId } satisfies MollieState }),
     ...(mandateId && { paymentMethod: new Secret(mandateId) }),
+    ...(payment.captureBefore && { captureBefore: Date.parse(payment.captureBefore) }),
     // Other fees are known to the settlement only.
     ...(fee !== 'invalid' && { fee }),
   };
@@ -84,13 +89,13 @@ export function outcomeOf(payment: Payment): Outcome {
     case 'authorized':
       return { kind: 'authorised', ...answered };
     case 'paid':
-      return { kind: isChargedBack(payment) ? 'chargedBack' : 'settled', ...answered };
+      return { ...chargebackOf(payment), ...answered };
     case 'canceled':
       return { ...declineOf('cancelledByPayer'), ...answered };
     case 'expired':
       return { ...declineOf('outOfTime'), ...answered };
     case 'failed':
-      return { ...declineOf(causeOfFailure(payment)), ...answered };
+      return { ...failureOf(payment), ...answered };
     default:
       return { kind: 'unknown', ...answered };
   }
@@ -108,9 +113,42 @@ export function queriedOutcomeOf(payment: Payment): Outcome {
   return { ...answered, kind: 'accepted' };
 }
 
-/** A chargeback that was reversed does not count. */
-const isChargedBack = ({ _embedded }: Payment): boolean =>
-  (_embedded?.chargebacks ?? []).some(({ reversedAt }) => !reversedAt);
+/** Mollie decides about chargebacks with the bank: there is nothing to answer. One that was reversed does not count. */
+function chargebackOf(payment: Payment) {
+  const chargebacks = payment._embedded?.chargebacks ?? [];
+  const open = chargebacks.filter(({ reversedAt }) => !reversedAt);
+  const [first] = open;
+  if (!first) return chargebacks.length === 0 ? settledOf(payment) : ({ kind: 'chargebackReversed' } as const);
+  const amounts = open.map(({ amount }) => readAmount(amount));
+  const total = amounts.every((amount) => amount !== 'invalid')
+    ? { amount: amounts.reduce((sum, { amount }) => sum + amount, 0n), currency: first.amount.currency }
+    : undefined;
+  return {
+    kind: 'chargedBack',
+    chargedBack: total,
+    respondBy: null,
+    cause: first.reason?.description,
+    chargebackReference: first.id,
+  } as const;
+}
+
+/** What was captured of an authorisation, and the refunds that were made in the web app of Mollie. */
+function settledOf({ captureMode, amountCaptured, _embedded }: Payment) {
+  const refunds = (_embedded?.refunds ?? []).filter(
+    ({ metadata }) => !(isObject(metadata) && metadata.operation !== undefined),
+  );
+  return {
+    kind: 'settled',
+    ...(captureMode === 'manual' && amountCaptured && { captured: readAmount(amountCaptured) }),
+    ...(refunds.length > 0 && { refunds: refunds.flatMap(refundElsewhere).toReversed() }),
+  } as const;
+}
+
+function refundElsewhere({ id, amount, status }: Refund): RefundElsewhere[] {
+  const kind = Object.hasOwn(OPERATION_KINDS, status) ? OPERATION_KINDS[status] : undefined;
+  const isFinal = kind === 'done' || kind === 'declined';
+  return isFinal ? [{ reference: id, amount: readAmount(amount), isFailed: kind === 'declined' }] : [];
+}
 
 /** The states of refunds and captures; any other state leaves the outcome unknown. */
 const OPERATION_KINDS: Readonly<Record<`${Refund['status'] | Capture['status']}`, 'done' | 'accepted' | 'declined'>> = {

@@ -1,6 +1,8 @@
 /** Composes the request that creates a payment at Mollie. */
 import type { CaptureMethod, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
 import { idempotencyKey, type Submission } from '../connector.ts';
+import { linesOf } from '../order-lines.ts';
+import { cleanPayer } from '../payer.ts';
 import { amountOf, TEXT_LENGTH } from './outcomes.ts';
 
 /** In `settings.methods`: payers choose the method on the page of Mollie. */
@@ -14,13 +16,15 @@ export function parametersOf(
   customer: string | undefined,
   canReachLoopback: boolean,
 ): PaymentCreateParams {
-  const { reference, amount, currency, description, notifyUrl, authoriseOnly, recurringOf, first, method } = submission;
+  const { reference, amount, currency, description, descriptor, notifyUrl, authoriseOnly, recurringOf, first, method } =
+    submission;
   const mandate = first?.paymentMethod?.reveal();
   // Mollie refuses an address that it cannot reach; such a gateway learns the outcome by queries.
   const hasWebhook = canReachLoopback || !isLoopback(notifyUrl);
   const common: PaymentCreateParams = {
     amount: amountOf(amount, currency),
-    description: description.slice(0, TEXT_LENGTH) || reference,
+    // Mollie prints it on the payer's statement.
+    description: [descriptor, description].filter(Boolean).join(': ').slice(0, TEXT_LENGTH) || reference,
     metadata: { reference },
     ...(hasWebhook && { webhookUrl: notifyUrl }),
     idempotencyKey: idempotencyKey(reference, 2),
@@ -37,19 +41,50 @@ export function parametersOf(
     ...common,
     redirectUrl: submission.returnUrl(),
     ...(method !== undefined && method !== ANY_METHOD && { method: method as PaymentMethod }),
+    ...walletToken(submission),
     ...(customer !== undefined && { sequenceType: 'first' as SequenceType }),
     ...addressOf(submission),
+    ...paymentLines(submission),
   };
 }
 
+/** Mollie opens the tokens of wallets that were made for it. */
+const walletToken = ({ walletToken: token, brand }: Submission): Partial<PaymentCreateParams> =>
+  token === undefined
+    ? {}
+    : brand === 'wallet-a'
+      ? { applePayPaymentToken: token.reveal() }
+      : { googlePayPaymentToken: token.reveal() };
+
+/** The methods for which Mollie demands the lines of the order. */
+const LINE_METHODS: readonly string[] = ['klarna', 'billie', 'riverty', 'in3', 'billink', 'voucher'];
+
+type LineType = NonNullable<NonNullable<PaymentCreateParams['lines']>[number]['type']>;
+const LINE_TYPES = { item: 'physical', shipping: 'shipping_fee', tax: 'surcharge', discount: 'discount' } as const;
+
+function paymentLines(submission: Submission): Pick<PaymentCreateParams, 'lines'> {
+  const { method = ANY_METHOD, currency } = submission;
+  if (!LINE_METHODS.includes(method)) return {};
+  const lines = linesOf(submission).map(({ kind, name, quantity, unitAmount }) => ({
+    type: LINE_TYPES[kind] as LineType,
+    description: name,
+    quantity,
+    unitPrice: amountOf(unitAmount, currency),
+    totalAmount: amountOf(unitAmount * BigInt(quantity), currency),
+  }));
+  return { lines };
+}
+
 /** Mollie takes a billing address only if it is complete. */
-function addressOf({ payer }: Submission): Pick<PaymentCreateParams, 'billingAddress'> {
-  const { first_name, last_name, email, address, city, zip, state, country } = payer;
+function addressOf(submission: Submission): Pick<PaymentCreateParams, 'billingAddress'> {
+  const { firstName, lastName, email, address, city, zip, state, country } = cleanPayer(submission);
+  // Mollie wants names of two letters or more.
+  const isName = (name: string | undefined): name is string => (name?.length ?? 0) > 1;
   if (!address || !city || !zip || !country) return {};
   return {
     billingAddress: {
-      ...(first_name && { givenName: first_name }),
-      ...(last_name && { familyName: last_name }),
+      ...(isName(firstName) && { givenName: firstName }),
+      ...(isName(lastName) && { familyName: lastName }),
       ...(email && { email }),
       streetAndNumber: address,
       postalCode: zip,

@@ -18,11 +18,15 @@ const scaled = (amount: bigint, from: number, to: number): bigint | undefined =>
   return amount % divisor === 0n ? amount / divisor : undefined;
 };
 
+/** Stripe takes amounts of eight digits. */
+const MOST = 99_999_999n;
+
 /** The amount for Stripe; undefined if Stripe cannot charge exactly this amount. */
 export function toStripe(amount: bigint, currency: string): number | undefined {
   const exponents = exponentsOf(currency);
   const converted = exponents && scaled(amount, exponents.ours, exponents.stripes);
-  if (converted === undefined || (exponents?.stripes === COARSE_EXPONENT && converted % 10n !== 0n)) return undefined;
+  if (converted === undefined || converted > MOST) return undefined;
+  if (exponents?.stripes === COARSE_EXPONENT && converted % 10n !== 0n) return undefined;
   return Number(converted);
 }
 

@@ -1,5 +1,5 @@
 /** The connector `stripe`: PaymentIntents, with cards that are entered at the gateway. */
-import type { Deadline } from '../../lib/deadline.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type Capabilities,
@@ -9,8 +9,10 @@ import {
   type ConnectorDefinition,
   NotSent,
 } from '../connector.ts';
+import { warnOfUnshown } from '../payer-steps.ts';
 import { createStripeClient, Refused, type StripeClient } from './client.ts';
 import { createIntents } from './intents.ts';
+import { UNSHOWN_METHODS } from './next-action.ts';
 import { operate, queryOperation } from './operations.ts';
 import { interpretNotification, webhookReader } from './webhooks.ts';
 
@@ -21,13 +23,31 @@ export const CAPABILITIES: Capabilities = {
   notFoundIsFinal: true,
   refunds: 'api',
   authentication: 'provider',
+  // Stripe asks for exemptions by itself, if it may choose.
+  threeDsRequests: { require_3ds: 'exact', skip_3ds: 'nearest', low_value: 'nearest', transaction_risk: 'nearest' },
+  supportsWithdrawals: true,
+  staysPayable: true,
   concurrency: LIMITS.providerConcurrency,
 };
+
+/** The methods of the configuration that is used for payments which name none. */
+async function activeMethods(client: StripeClient, deadline: Deadline): Promise<string[] | undefined> {
+  const { data } = await client.call(deadline, ({ paymentMethodConfigurations }) =>
+    paymentMethodConfigurations.list({ limit: 100 }),
+  );
+  const used = data.find((each) => each.is_default && each.active && each.application === null);
+  return used && Object.entries(used).flatMap(([name, method]) => (method?.available === true ? [name] : []));
+}
 
 async function check(client: StripeClient, deadline: Deadline): Promise<CheckResult> {
   try {
     const { livemode } = await client.call(deadline, ({ balance }) => balance.retrieve());
-    return { ok: true, detail: `Stripe accepts the key, which is for ${livemode ? 'live' : 'test'} mode.` };
+    return {
+      ok: true,
+      detail: `Stripe accepts the key, which is for ${livemode ? 'live' : 'test'} mode.`,
+      // A restricted key may not be allowed to read them.
+      activeMethods: await activeMethods(client, deadline).catch(() => undefined),
+    };
   } catch (error) {
     if (error instanceof NotSent || error instanceof Refused) return { ok: false, detail: error.message };
     throw error;
@@ -45,7 +65,7 @@ export function createBase(access: ConnectionAccess, name: string): Connector & 
     queryOperation: (operation, deadline) => queryOperation(client, operation, deadline),
     readNotifications: webhookReader(access.credential('webhook_secret'), name),
     interpretNotification,
-    check: (deadline) => check(client, deadline),
+    check: async (deadline) => warnOfUnshown(await check(client, deadline), access.settings, UNSHOWN_METHODS),
     close: client.close,
   };
 }

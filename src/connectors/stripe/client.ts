@@ -1,9 +1,9 @@
 /** Calls Stripe through its SDK: over our HTTP client, under a deadline, without the retries and telemetry of the SDK. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type Stripe from 'stripe';
-import type { Deadline } from '../../lib/deadline.ts';
-import { isObject } from '../../lib/json.ts';
-import { type ConnectionAccess, NotSent } from '../connector.ts';
+import { isObject } from '../../lib/text/json.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
+import { type ConnectionAccess, NotSent, RateLimited } from '../connector.ts';
 import { createHttpClient, type HttpClient } from '../http.ts';
 
 /** The version whose types the connector is compiled against; the SDK sends the same one, and tsc compares them. */
@@ -13,22 +13,44 @@ const API_BASE = 'https://api.stripe.com';
 /** Loaded on first use, because loading it takes a third of a second. */
 export const stripeSdk = async (): Promise<typeof Stripe> => (await import('stripe')).default;
 
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const PAYER_CODES: readonly string[] = [
+  'email_invalid',
+  'country_code_invalid',
+  'postal_code_invalid',
+  'state_unsupported',
+];
+
 /** Stripe refused a call for good: it was not carried out, and would be refused again. It has the codes only. */
 export class Refused extends Error {
   readonly type: string;
   readonly code: string | undefined;
-  readonly declineCode: string | undefined;
+  readonly decline_code: string | undefined;
+  readonly advice_code: string | undefined;
+  readonly network_advice_code: string | undefined;
+  readonly network_decline_code: string | undefined;
+  /** Stripe refused the payer's name, address, e-mail address or telephone number. */
+  readonly isAboutPayer: boolean;
 
-  constructor({ type, code, decline_code }: Partial<Stripe.errors.StripeError>) {
+  constructor({ type, code, decline_code, param, raw }: Partial<Stripe.errors.StripeError>) {
     super(`Stripe refused the call (${[type, code, decline_code].filter(Boolean).join(', ')}).`);
     this.type = type ?? '';
     this.code = code;
-    this.declineCode = decline_code;
+    this.decline_code = decline_code;
+    const codes = isObject(raw) ? raw : {};
+    this.advice_code = textOf(codes.advice_code);
+    this.network_advice_code = textOf(codes.network_advice_code);
+    this.network_decline_code = textOf(codes.network_decline_code);
+    this.isAboutPayer = PAYER_CODES.includes(code ?? '') || (param ?? '').startsWith('billing_details');
   }
 }
 
 /** The idempotency key was used before, with other parameters: the outcome of that call is not known here. */
 export class KeyReused extends Error {}
+
+/** Stripe stores the answer to a key, a 500 too: this one is that of an earlier call, and this call was not processed. */
+export class StoredFailure extends Error {}
 
 export interface StripeClient {
   /**
@@ -85,8 +107,8 @@ const textHeaders = (headers: object): Record<string, string> =>
       .map(([name, value]) => [name, String(value)]),
   );
 
-export function createStripeClient({ credential, apiBase }: ConnectionAccess): StripeClient {
-  const client = createHttpClient(apiBase ?? API_BASE);
+export function createStripeClient({ credential, apiBase, callsPerSecond }: ConnectionAccess): StripeClient {
+  const client = createHttpClient(apiBase ?? API_BASE, callsPerSecond);
   let opened: Stripe | undefined;
   const open = async (): Promise<Stripe> => {
     const Sdk = await stripeSdk();
@@ -123,8 +145,11 @@ function translated(error: unknown): Error {
   if (statusCode === 401 || statusCode === 403)
     return new NotSent(`Stripe does not accept the key for this call (${codes}).`);
   // Another call holds the object, and may be ours.
-  if (statusCode === 429 && code !== 'lock_timeout') return new NotSent('Stripe is limiting the rate of our calls.');
+  if (statusCode === 429 && code !== 'lock_timeout')
+    return new RateLimited('Stripe is limiting the rate of our calls.', error.headers?.['retry-after']);
   if (rawType === 'idempotency_error') return new KeyReused('An earlier call with this key had other parameters.');
+  if (statusCode >= 500 && error.headers?.['idempotent-replayed'] === 'true')
+    return new StoredFailure(`Stripe repeats its answer ${statusCode} (${codes}) to an earlier call.`);
   const isRefusal = [400, 402, 404].includes(statusCode);
   return isRefusal
     ? new Refused({ ...error, type: rawType ?? '' })

@@ -4,7 +4,7 @@ import { declineOf, type Outcome } from '../connector.ts';
 
 const CODES: Readonly<Partial<Record<DeclineCause, readonly string[]>>> = {
   insufficientFunds: ['insufficient_funds'],
-  limitExceeded: ['card_velocity_exceeded', 'withdrawal_count_limit_exceeded', 'amount_too_large'],
+  limitExceeded: ['card_velocity_exceeded', 'withdrawal_count_limit_exceeded'],
   expiredCard: ['expired_card'],
   invalidCard: [
     'incorrect_number',
@@ -16,17 +16,20 @@ const CODES: Readonly<Partial<Record<DeclineCause, readonly string[]>>> = {
   ],
   wrongSecurityCode: ['incorrect_cvc', 'invalid_cvc'],
   lostOrStolen: ['lost_card', 'stolen_card', 'pickup_card', 'restricted_card'],
+  revoked: [
+    'do_not_try_again',
+    'revocation_of_all_authorizations',
+    'revocation_of_authorization',
+    'stop_payment_order',
+  ],
+  duplicate: ['duplicate_transaction'],
   suspectedFraud: ['fraudulent', 'merchant_blacklist', 'security_violation'],
   notPermitted: [
     'card_not_supported',
     'currency_not_supported',
     'invalid_amount',
-    'do_not_try_again',
     'not_permitted',
-    'revocation_of_all_authorizations',
-    'revocation_of_authorization',
     'service_not_allowed',
-    'stop_payment_order',
     'transaction_not_allowed',
     'incorrect_pin',
     'invalid_pin',
@@ -42,7 +45,7 @@ const CODES: Readonly<Partial<Record<DeclineCause, readonly string[]>>> = {
     'payment_intent_authentication_failure',
     'mobile_device_authentication_required',
   ],
-  cancelledByPayer: ['payment_method_customer_decline'],
+  cancelledByPayer: ['payment_method_customer_decline', 'requested_by_customer'],
   outOfTime: ['payment_intent_payment_attempt_expired', 'checkout_session_expired', 'expired', 'abandoned'],
   refusedByBank: ['call_issuer', 'do_not_honor', 'generic_decline', 'no_action_taken'],
   bankUnavailable: [
@@ -54,6 +57,7 @@ const CODES: Readonly<Partial<Record<DeclineCause, readonly string[]>>> = {
     'payment_method_provider_timeout',
   ],
   methodUnavailable: [
+    'amount_too_large',
     'amount_too_small',
     'payment_method_not_available',
     'payment_method_unactivated',
@@ -65,8 +69,25 @@ const CAUSES: ReadonlyMap<string, DeclineCause> = new Map(
   Object.entries(CODES).flatMap(([cause, codes]) => codes.map((code) => [code, cause as DeclineCause])),
 );
 
-/** A decline by the most precise of these codes that is known; Stripe's list grows. */
-export function declinedBy(...codes: readonly (string | null | undefined)[]): Extract<Outcome, { kind: 'declined' }> {
+/** The codes of an error of Stripe, or of the last error of a payment. */
+export interface StripeDecline {
+  code?: string | null | undefined;
+  decline_code?: string | null | undefined;
+  advice_code?: string | null | undefined;
+  network_advice_code?: string | null | undefined;
+  network_decline_code?: string | null | undefined;
+}
+
+/** Stripe's own advice, as the networks number it. */
+const ADVICE: Readonly<Record<string, string>> = { do_not_try_again: '03', confirm_card_data: '01' };
+
+/** A decline by the most precise code that is known; Stripe's list grows. */
+export function declinedBy(error: StripeDecline): Extract<Outcome, { kind: 'declined' }> {
+  const codes = [error.decline_code, error.code];
   const cause = codes.map((code) => CAUSES.get(code ?? '')).find((found) => found !== undefined);
-  return declineOf(cause ?? (codes.includes('card_declined') ? 'refusedByBank' : 'providerRefused'));
+  return declineOf(cause ?? (codes.includes('card_declined') ? 'refusedByBank' : 'providerRefused'), {
+    iso: error.network_decline_code,
+    own: error.decline_code ?? error.code,
+    advice: error.network_advice_code ?? ADVICE[error.advice_code ?? ''],
+  });
 }

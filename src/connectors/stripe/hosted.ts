@@ -1,6 +1,6 @@
 /** The connector `stripe-hosted`: the payer pays on the page of Stripe (Checkout Session), where cards are entered. */
 import type Stripe from 'stripe';
-import type { Deadline } from '../../lib/deadline.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import {
   type Connector,
@@ -9,13 +9,17 @@ import {
   idempotencyKey,
   type Outcome,
   type ProviderMemory,
+  pageNotOpened,
   type Submission,
 } from '../connector.ts';
+import { cleanPayer } from '../payer.ts';
 import { toStripe } from './amounts.ts';
 import { CAPABILITIES, createBase } from './cards.ts';
 import { KeyReused, Refused } from './client.ts';
 import { declinedBy } from './declines.ts';
-import { descriptionOf, intentOf, metadataOf, outcomeOf, SESSION_FIELDS } from './intents.ts';
+import { descriptionOf, intentOf, outcomeOf, SESSION_FIELDS, statementOf, threeDsOf } from './intents.ts';
+import { metadataOf } from './metadata.ts';
+import { withRefunds } from './refunds.ts';
 
 const NAME = 'stripe-hosted';
 
@@ -39,7 +43,8 @@ function cancelUrl(returnUrl: string): string {
 }
 
 function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams {
-  const { reference, amount, currency, authoriseOnly, isFirstOfSeries, payer } = submission;
+  const { reference, amount, currency, authoriseOnly, isFirstOfSeries } = submission;
+  const { email } = cleanPayer(submission);
   const { method = ALL_METHODS } = submission;
   const returnUrl = submission.returnUrl();
   const metadata = metadataOf(submission, NAME);
@@ -62,14 +67,16 @@ function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams 
     ...(method !== ALL_METHODS && {
       allowed_payment_method_types: [method as Stripe.Checkout.SessionCreateParams.AllowedPaymentMethodType],
     }),
+    ...((method === ALL_METHODS || method === 'card') && threeDsOf(submission)),
     // The payer is charged the amount and currency of the order.
     adaptive_pricing: { enabled: false },
-    ...(payer.email && { customer_email: payer.email }),
+    ...(email && { customer_email: email }),
     ...(isFirstOfSeries && { customer_creation: 'always' }),
     metadata,
     payment_intent_data: {
       capture_method: authoriseOnly ? 'manual' : 'automatic',
       ...descriptionOf(submission),
+      ...statementOf(submission),
       ...(isFirstOfSeries && { setup_future_usage: 'off_session' }),
       metadata,
     },
@@ -126,7 +133,12 @@ function createHosted(base: ReturnType<typeof createBase>): Connector {
   const query: Connector['query'] = async (submission, deadline) => {
     if (submission.recurringOf !== undefined) return base.query(submission, deadline);
     const id = sessionIdOf(submission);
-    if (id !== undefined) return sessionOutcome(await retrieve(id, deadline), submission);
+    if (id !== undefined) {
+      const session = await retrieve(id, deadline);
+      const outcome = sessionOutcome(session, submission);
+      const { payment_intent: intent } = session;
+      return typeof intent === 'object' && intent !== null ? withRefunds(client, outcome, intent, deadline) : outcome;
+    }
     // The answer with the address was lost, so no payer has it. The call is repeated under the same key, which works for
     // some minutes; later, the page is as good as never created.
     try {
@@ -148,9 +160,13 @@ function createHosted(base: ReturnType<typeof createBase>): Connector {
       try {
         return sessionOutcome(await open(submission, deadline), submission);
       } catch (error) {
-        if (error instanceof Refused) return declinedBy(error.code);
-        throw error;
+        if (error instanceof Refused) return declinedBy(error);
+        throw pageNotOpened(error);
       }
+    },
+    async withdraw(submission, cause, deadline) {
+      const id = sessionIdOf(submission);
+      return id !== undefined && (await expire(id, deadline)) ? declineOf(cause) : query(submission, deadline);
     },
     async resume(submission, returned, deadline) {
       const id = sessionIdOf(submission);

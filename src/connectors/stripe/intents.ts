@@ -1,7 +1,7 @@
 /** PaymentIntents of Stripe: creates and confirms them, finds them again, and reads their outcome. */
 import type Stripe from 'stripe';
-import type { Deadline } from '../../lib/deadline.ts';
-import { Secret } from '../../lib/secret.ts';
+import { Secret } from '../../lib/crypto/secret.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import {
   declineOf,
   idempotencyKey,
@@ -9,20 +9,21 @@ import {
   type Outcome,
   type ProviderMemory,
   type Submission,
+  type WithdrawalCause,
 } from '../connector.ts';
+import { cleanPayer, ibanOf, statementText } from '../payer.ts';
 import { fromStripe, toStripe } from './amounts.ts';
 import { KeyReused, Refused, type StripeClient } from './client.ts';
 import { declinedBy } from './declines.ts';
-
-/** The keys of `metadata`, by which objects at Stripe are recognised as ours. */
-export const METADATA = {
-  reference: 'turnpike_reference',
-  connector: 'turnpike_connector',
-  operation: 'turnpike_operation',
-} as const;
+import { METADATA, metadataOf } from './metadata.ts';
+import { nextStepOf, UNSHOWN_METHODS } from './next-action.ts';
+import { withRefunds } from './refunds.ts';
 
 /** The calls of a submission, for their idempotency keys. */
-const CALLS = { customer: 1, paymentMethod: 2, create: 3, confirm: 4 } as const;
+const CALLS = { customer: 1, paymentMethod: 2, create: 3, confirm: 4, bareMethod: 5 } as const;
+
+/** Stripe keeps idempotency keys for a day at least. */
+const KEYS_KEPT_MS = 23 * 60 * 60 * 1000;
 
 const CHARGE_FIELDS = 'latest_charge.balance_transaction';
 export const INTENT_FIELDS: readonly string[] = [CHARGE_FIELDS];
@@ -37,67 +38,83 @@ const objectOf = <Value extends { id: string }>(value: string | Value | null | u
 export const intentOf = ({ providerReference }: ProviderMemory): string | undefined =>
   providerReference?.startsWith('pi_') ? providerReference : undefined;
 
-export const metadataOf = (
-  { reference }: Pick<Submission, 'reference'>,
-  connector: string,
-): Record<string, string> => ({
-  [METADATA.reference]: reference,
-  [METADATA.connector]: connector,
-});
-
 const DESCRIPTION_LENGTH = 1000;
 
 export const descriptionOf = ({ description }: Submission): { description?: string } =>
   description === '' ? {} : { description: description.slice(0, DESCRIPTION_LENGTH) };
 
+const STATEMENT_LENGTH = 22;
+
+/** Behind the prefix of the account for cards, in its place for other methods. */
+export function statementOf(
+  submission: Submission,
+): Pick<Stripe.PaymentIntentCreateParams, 'statement_descriptor' | 'statement_descriptor_suffix'> {
+  const text = statementText(submission, /[<>\\'"*]/g, STATEMENT_LENGTH);
+  if (text === undefined) return {};
+  return submission.method === 'card' || submission.method === undefined
+    ? { statement_descriptor_suffix: text }
+    : { statement_descriptor: text };
+}
+
 /** What a PaymentIntent brings to be stored, whatever its status. */
 function answerOf(intent: Stripe.PaymentIntent, { state }: ProviderMemory) {
   const charge = objectOf(intent.latest_charge);
+  const { card, ideal, bancontact } = charge?.payment_method_details ?? {};
   const balance = objectOf(charge?.balance_transaction);
   const customer = idOf(intent.customer);
-  const method = idOf(intent.payment_method);
+  // They are used once: Stripe stores a direct debit from the same account.
+  const debit = idOf((ideal ?? bancontact)?.generated_sepa_debit);
+  const method = debit ?? idOf(intent.payment_method);
   const isStored = intent.setup_future_usage === 'off_session' && customer !== undefined && method !== undefined;
   return {
     providerReference: intent.id,
     reportedAmount: fromStripe(intent.amount, intent.currency) ?? 'invalid',
     ...(isStored && { paymentMethod: new Secret(method), state: { ...state, customer } }),
-    networkTransactionId: charge?.payment_method_details?.card?.network_transaction_id ?? undefined,
+    networkTransactionId: card?.network_transaction_id ?? undefined,
+    ...(card?.capture_before !== undefined && { captureBefore: card.capture_before * 1000 }),
     fee: balance && fromStripe(balance.fee, balance.currency),
   } as const;
 }
+
+/** The methods that the payer approves in an app, which Stripe calls. */
+const isInApp = (type: string): boolean => type === 'blik' || type === 'mb_way';
 
 /** The outcome of a PaymentIntent; `notFound` if it was never confirmed, so that no money can have moved. */
 export function outcomeOf(intent: Stripe.PaymentIntent, memory: ProviderMemory): Outcome {
   const answer = answerOf(intent, memory);
   switch (intent.status) {
     case 'succeeded':
-      return { kind: 'settled', ...answer };
+      return {
+        kind: 'settled',
+        captured: fromStripe(intent.amount_received, intent.currency) ?? 'invalid',
+        ...answer,
+      };
     case 'requires_capture':
       return { kind: 'authorised', ...answer };
     case 'processing':
       return { kind: 'accepted', ...answer };
     case 'requires_action': {
-      const url = intent.next_action?.redirect_to_url?.url;
-      return url ? { kind: 'redirected', url, method: 'GET', params: {}, ...answer } : { kind: 'unknown', ...answer };
+      const inApp = intent.payment_method_types.some(isInApp) ? 'accepted' : 'unknown';
+      return { ...(nextStepOf(intent.next_action) ?? { kind: inApp }), ...answer };
     }
     case 'requires_confirmation':
       return { kind: 'notFound' };
     case 'requires_payment_method': {
       const error = intent.last_payment_error;
-      return error ? { ...declinedBy(error.decline_code, error.code), ...answer } : { kind: 'notFound' };
+      return error ? { ...declinedBy(error), ...answer } : { kind: 'notFound' };
     }
     case 'canceled':
-      return { ...declinedBy(intent.cancellation_reason), ...answer };
+      return { ...declinedBy({ code: intent.cancellation_reason }), ...answer };
     default:
       return { kind: 'unknown', ...answer };
   }
 }
 
-function billingOf({ payer, card }: Submission): Stripe.PaymentMethodCreateParams.BillingDetails {
-  const { first_name = '', last_name = '', email, phone, address, city, state, zip, country } = payer;
-  const name = card?.holder || `${first_name} ${last_name}`.trim();
+function billingOf(submission: Submission): Stripe.PaymentMethodCreateParams.BillingDetails {
+  const { firstName = '', lastName = '', email, phone, address, city, state, zip, country } = cleanPayer(submission);
+  const name = submission.card?.holder || `${firstName} ${lastName}`.trim();
   const place = { line1: address, city, state, postal_code: zip, country };
-  const known = Object.fromEntries(Object.entries(place).filter(([, value]) => value !== undefined && value !== ''));
+  const known = Object.fromEntries(Object.entries(place).filter(([, value]) => value !== undefined));
   return {
     ...(name !== '' && { name }),
     ...(email && { email }),
@@ -109,9 +126,9 @@ function billingOf({ payer, card }: Submission): Stripe.PaymentMethodCreateParam
 /** Whether Stripe can charge this amount, and there is something to charge: a stored method, a card, or another method. */
 function isPossible(submission: Submission): boolean {
   const { amount, currency, isPayout, first, card, method = 'card', recurringOf, wallet } = submission;
-  if (isPayout || toStripe(amount, currency) === undefined) return false;
+  if (isPayout || toStripe(amount, currency) === undefined || UNSHOWN_METHODS.includes(method)) return false;
   if (first?.paymentMethod !== undefined) return true;
-  // The number of a device is of no use without its cryptogram, which this connector does not send.
+  // The number of a device is of no use without its cryptogram, which the published API of Stripe does not take.
   if (wallet?.type === 'CRYPTOGRAM_3DS') return false;
   return card !== undefined || (method !== 'card' && recurringOf === undefined);
 }
@@ -119,7 +136,40 @@ function isPossible(submission: Submission): boolean {
 export interface Intents {
   submit(submission: Submission, deadline: Deadline): Promise<Outcome>;
   query(submission: Submission, deadline: Deadline): Promise<Outcome>;
+  withdraw(submission: Submission, cause: WithdrawalCause, deadline: Deadline): Promise<Outcome>;
 }
+
+/** The payer agreed to the debit on the payment page, or on a page of the merchant, of which no browser is known. */
+const acceptanceOf = ({
+  payer,
+  browser,
+}: Submission): Stripe.PaymentIntentConfirmParams.MandateData.CustomerAcceptance => {
+  const ip = browser?.ip ?? payer.ip;
+  return ip && browser?.userAgent
+    ? { type: 'online', online: { ip_address: ip, user_agent: browser.userAgent } }
+    : { type: 'offline', offline: {} };
+};
+
+/** Stripe's words for why a payment is canceled; `declinedBy` reads them. */
+const CANCELLATIONS: Readonly<Record<WithdrawalCause, Stripe.PaymentIntentCancelParams.CancellationReason>> = {
+  cancelledByPayer: 'requested_by_customer',
+  outOfTime: 'abandoned',
+};
+
+/** The payer has not paid; canceling any other PaymentIntent would take back what the payer has done. */
+const WAITING: readonly string[] = ['requires_action', 'requires_confirmation', 'requires_payment_method'];
+
+/** A challenge in Stripe's words. It asks for exemptions by itself: the nearest to one is to leave the choice to it. */
+export const threeDsOf = ({ threeDs }: Submission) =>
+  threeDs?.requested
+    ? {
+        payment_method_options: {
+          card: {
+            request_three_d_secure: threeDs.requested === 'challenge' ? ('challenge' as const) : ('automatic' as const),
+          },
+        },
+      }
+    : {};
 
 export function createIntents(client: StripeClient, connector: string): Intents {
   const keyed = ({ reference }: Submission, call: keyof typeof CALLS): Stripe.RequestOptions => ({
@@ -131,12 +181,12 @@ export function createIntents(client: StripeClient, connector: string): Intents 
 
   /** A payment method can be charged again only if it belongs to a customer. */
   const customerOf = async (submission: Submission, deadline: Deadline): Promise<string | undefined> => {
-    const { first, isFirstOfSeries, payer } = submission;
+    const { first, isFirstOfSeries } = submission;
     if (!isFirstOfSeries) return first?.paymentMethod && (first.state.customer as string | undefined);
-    const { name } = billingOf({ ...submission, card: undefined });
+    const { name, email } = billingOf({ ...submission, card: undefined });
     const fields: Stripe.CustomerCreateParams = {
       ...(name && { name }),
-      ...(payer.email && { email: payer.email }),
+      ...(email && { email }),
       metadata: metadataOf(submission, connector),
     };
     return (await client.call(deadline, ({ customers }) => customers.create(fields, keyed(submission, 'customer')))).id;
@@ -156,6 +206,7 @@ export function createIntents(client: StripeClient, connector: string): Intents 
         : { allowed_payment_method_types: [method] }),
       capture_method: authoriseOnly ? 'manual' : 'automatic',
       ...descriptionOf(submission),
+      ...statementOf(submission),
       ...(customer !== undefined && { customer }),
       ...(isFirstOfSeries && { setup_future_usage: 'off_session' }),
       metadata: metadataOf(submission, connector),
@@ -181,20 +232,47 @@ export function createIntents(client: StripeClient, connector: string): Intents 
           exp_year: Number(card.year),
           ...(card.cvv && { cvc: card.cvv.reveal() }),
         },
-        billing_details: billingOf(submission),
       };
+      const withPayer = { ...sent, billing_details: billingOf(submission) };
       const created = await client
-        .call(deadline, ({ paymentMethods }) => paymentMethods.create(sent, keyed(submission, 'paymentMethod')))
+        .call(deadline, ({ paymentMethods }) => paymentMethods.create(withPayer, keyed(submission, 'paymentMethod')))
+        .catch((error) => {
+          if (!(error instanceof Refused) || !error.isAboutPayer) throw error;
+          // The payer's data is optional: without it the payment can still be made.
+          return client.call(deadline, ({ paymentMethods }) =>
+            paymentMethods.create(sent, keyed(submission, 'bareMethod')),
+          );
+        })
         .catch((error) => {
           // The card was checked before: what Stripe refuses are card numbers from this account.
           if (error instanceof Refused && error.type === 'invalid_request_error')
             throw new NotSent('Stripe refused the card data. Is the account allowed to send card numbers?');
           throw error;
         });
-      return { ...fields, payment_method: created.id };
+      return { ...fields, payment_method: created.id, ...threeDsOf(submission) };
     }
     const type = method as Stripe.PaymentIntentConfirmParams.PaymentMethodData.Type;
-    return { ...fields, payment_method_data: { type, billing_details: billingOf(submission) } };
+    const billing = billingOf(submission);
+    if (type === 'sepa_debit')
+      return {
+        ...fields,
+        payment_method_data: {
+          type,
+          sepa_debit: { iban: ibanOf(submission.parameters()) },
+          billing_details: billing,
+        },
+        mandate_data: { customer_acceptance: acceptanceOf(submission) },
+      };
+    return {
+      ...fields,
+      payment_method_data: {
+        type,
+        billing_details: type === 'mb_way' ? { ...billing, phone: cleanPayer(submission).mobile ?? '' } : billing,
+      },
+      ...(type === 'blik' && {
+        payment_method_options: { blik: { code: String(submission.parameters().code ?? '') } },
+      }),
+    };
   };
 
   /** No money moves before the confirmation, so any failure here means that the payment was not sent. */
@@ -204,6 +282,26 @@ export function createIntents(client: StripeClient, connector: string): Intents 
     } catch (error) {
       if (error instanceof Refused || error instanceof NotSent || error instanceof KeyReused) throw error;
       throw new NotSent(error instanceof Error ? error.message : 'There was no answer.');
+    }
+  };
+
+  /** Cancels a PaymentIntent whose payer has not paid; any other one is left as it is. */
+  const withdraw = async (
+    submission: Submission,
+    id: string,
+    cause: WithdrawalCause,
+    deadline: Deadline,
+  ): Promise<Outcome> => {
+    const intent = await retrieve(id, deadline);
+    if (!WAITING.includes(intent.status)) return outcomeOf(intent, submission);
+    const fields = { cancellation_reason: CANCELLATIONS[cause] };
+    try {
+      // Without a key: canceling is repeatable, and the answer of a key would hide what the payer did since.
+      const canceled = await client.call(deadline, ({ paymentIntents }) => paymentIntents.cancel(id, fields));
+      return outcomeOf(canceled, submission);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return outcomeOf(await retrieve(id, deadline), submission);
     }
   };
 
@@ -218,10 +316,15 @@ export function createIntents(client: StripeClient, connector: string): Intents 
         paymentIntents.confirm(id, fields, keyed(submission, 'confirm')),
       );
       const outcome = outcomeOf(confirmed, submission);
+      if (outcome.kind === 'unknown' && confirmed.status === 'requires_action') {
+        // The payer cannot go on here: another method or connection may take the payment, once this one is canceled.
+        const ended = await withdraw(submission, id, 'cancelledByPayer', deadline);
+        return ended.kind === 'declined' ? { ...ended, ...declineOf('methodUnavailable') } : ended;
+      }
       return outcome.kind === 'notFound' ? { kind: 'unknown', providerReference: id } : outcome;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      const declined = { ...declinedBy(error.declineCode, error.code), providerReference: id };
+      const declined = { ...declinedBy(error), providerReference: id };
       if (error.type === 'card_error') return declined;
       // It may be refused because it was confirmed before.
       const outcome = outcomeOf(await retrieve(id, deadline), submission);
@@ -231,12 +334,14 @@ export function createIntents(client: StripeClient, connector: string): Intents 
 
   /** Finds the PaymentIntent of a submission whose answer was lost; undefined if there is none. */
   const find = async (submission: Submission, deadline: Deadline): Promise<string | undefined> => {
-    const created = await create(submission, deadline).catch((error) => {
+    const isKeyKept = Date.now() - submission.openedAt < KEYS_KEPT_MS;
+    const repeated = isKeyKept ? create(submission, deadline) : undefined;
+    const created = await repeated?.catch((error) => {
       if (error instanceof Refused) return undefined;
       throw error;
     });
     if (created?.lastResponse.headers['idempotent-replayed'] === 'true') return created.id;
-    // Stripe forgets keys after a day: then there may be an older one, which the search finds.
+    // Stripe forgets keys after a day, and a repeated call would create another PaymentIntent: the search finds an older one.
     const query = `metadata["${METADATA.reference}"]:"${submission.reference}"`;
     const { data } = await client.call(deadline, ({ paymentIntents }) => paymentIntents.search({ query }));
     return data.toSorted((one, other) => one.created - other.created).find(({ id }) => id !== created?.id)?.id;
@@ -249,13 +354,19 @@ export function createIntents(client: StripeClient, connector: string): Intents 
         const [fields, intent] = await prepare(submission, deadline);
         return await confirm(submission, intent.id, fields, deadline);
       } catch (error) {
-        if (error instanceof Refused) return declinedBy(error.declineCode, error.code);
+        if (error instanceof Refused) return declinedBy(error);
         throw error;
       }
     },
     async query(submission, deadline) {
       const id = intentOf(submission) ?? (await find(submission, deadline));
-      return id === undefined ? { kind: 'notFound' } : outcomeOf(await retrieve(id, deadline), submission);
+      if (id === undefined) return { kind: 'notFound' };
+      const intent = await retrieve(id, deadline);
+      return withRefunds(client, outcomeOf(intent, submission), intent, deadline);
+    },
+    async withdraw(submission, cause, deadline) {
+      const id = intentOf(submission) ?? (await find(submission, deadline));
+      return id === undefined ? { kind: 'notFound' } : withdraw(submission, id, cause, deadline);
     },
   };
 }

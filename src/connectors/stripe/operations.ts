@@ -1,32 +1,15 @@
 /** Captures, voids and refunds of a PaymentIntent. */
 import type Stripe from 'stripe';
-import type { Deadline } from '../../lib/deadline.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
 import type { OperationOutcome, ProviderOperation } from '../connector.ts';
 import { fromStripe, toStripe } from './amounts.ts';
-import { Refused, type StripeClient } from './client.ts';
-import { intentOf, METADATA, metadataOf } from './intents.ts';
-
-/** What is read of a refund, from an answer or a webhook. */
-export type RefundFields = Pick<Stripe.Refund, 'id' | 'status' | 'amount' | 'currency'>;
-
-/** The states of a refund; an unknown one leaves the outcome open. */
-const REFUND_STATES: Readonly<Record<string, 'done' | 'accepted' | 'declined'>> = {
-  succeeded: 'done',
-  pending: 'accepted',
-  requires_action: 'accepted',
-  failed: 'declined',
-  canceled: 'declined',
-};
+import { Refused, StoredFailure, type StripeClient } from './client.ts';
+import { intentOf } from './intents.ts';
+import { METADATA, metadataOf } from './metadata.ts';
+import { findRefund, refundOutcome } from './refunds.ts';
 
 const REFUSED = { kind: 'declined', reason: REASONS.providerSaidNo } as const;
-const REFUNDS_READ = 100;
-
-export function refundOutcome({ id, status, amount, currency }: RefundFields): OperationOutcome {
-  const kind = REFUND_STATES[status ?? ''] ?? 'unknown';
-  if (kind === 'declined') return { ...REFUSED, operationReference: id };
-  return { kind, operationReference: id, reportedAmount: fromStripe(amount, currency) ?? 'invalid' };
-}
 
 const captureOutcome = ({ status, amount_received, currency }: Stripe.PaymentIntent): OperationOutcome => {
   if (status === 'succeeded')
@@ -65,16 +48,24 @@ export async function operate(
   }
 }
 
-function send(
+/** An operation that failed with a 500 is sent again under one of so many keys. */
+const MOST_KEYS = 8;
+
+/**
+ * The gateway sends an operation again only after Stripe said that it does not have it. A stored 500 is then the answer to
+ * the earlier call, so another key is safe.
+ */
+async function send(
   client: StripeClient,
   connector: string,
   operation: ProviderOperation,
   amount: number,
   deadline: Deadline,
+  attempt = 1,
 ): Promise<OperationOutcome> {
   const id = intentIdOf(operation);
-  const options = { idempotencyKey: operation.operation };
-  return client.call(deadline, async ({ paymentIntents, refunds }) => {
+  const options = { idempotencyKey: attempt === 1 ? operation.operation : `${operation.operation}-${attempt}` };
+  const sent = client.call(deadline, async ({ paymentIntents, refunds }) => {
     switch (operation.verb) {
       case 'capture':
         return captureOutcome(await paymentIntents.capture(id, { amount_to_capture: amount }, options));
@@ -85,6 +76,10 @@ function send(
         return refundOutcome(await refunds.create({ payment_intent: id, amount, metadata }, options));
       }
     }
+  });
+  return sent.catch((error) => {
+    if (!(error instanceof StoredFailure) || attempt >= MOST_KEYS) throw error;
+    return send(client, connector, operation, amount, deadline, attempt + 1);
   });
 }
 
@@ -101,8 +96,7 @@ export async function queryOperation(
       return verb === 'capture' ? captureOutcome(intent) : voidOutcome(intent);
     }
     if (operationReference !== undefined) return refundOutcome(await refunds.retrieve(operationReference));
-    const { data } = await refunds.list({ payment_intent: id, limit: REFUNDS_READ });
-    const found = data.find(({ metadata }) => metadata?.[METADATA.operation] === operation.operation);
+    const found = await findRefund(client, id, operation.operation, deadline);
     return found ? refundOutcome(found) : { kind: 'notFound' };
   });
 }

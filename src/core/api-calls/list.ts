@@ -1,9 +1,9 @@
 /** Lists and finds recent API calls for a caller of the admin API or the panel. */
-import { isUuid } from '../../lib/id.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
 import { ERRORS, type ErrorName, Refusal } from '../../rules/errors.ts';
 import { CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../rules/operations.ts';
 import type { ApiCall, ApiCallFilter, Gateway } from '../context.ts';
-import { type Principal, sees } from '../principal.ts';
+import { type Principal, sees } from '../operators/principal.ts';
 
 export const CALL_OUTCOMES = ['accepted', 'refused'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];

@@ -1,8 +1,8 @@
 /** Masks an API call before it is kept: secret fields, unknown fields, and values that contain a secret or a card number. */
-import { cardNumberIn } from '../../lib/card.ts';
-import { asciiUpper } from '../../lib/hash.ts';
-import { isObject } from '../../lib/json.ts';
-import { SECRET_NAMES, scrub } from '../../lib/scrub.ts';
+import { hasCardNumber, plainDigits } from '../../lib/cards/search.ts';
+import { asciiUpper } from '../../lib/crypto/hash.ts';
+import { isObject } from '../../lib/text/json.ts';
+import { SECRET_NAMES, scrub } from '../../lib/text/scrub.ts';
 import { BRANDS, LONG_FIELDS, nameInside } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../rules/operations.ts';
@@ -59,13 +59,11 @@ export type Mask = (text: string) => string;
 export function maskFor(account: Account | undefined): Mask {
   const maskSecrets = account ? maskerFor(account) : (text: string): string => text;
   const isSafe = (spelling: string): boolean => {
-    const text = spelling
+    const text = plainDigits(spelling)
       .normalize('NFKC')
       .replace(/\p{Cf}/gu, '')
       .replace(/\s+/g, ' ');
-    return (
-      scrub(maskSecrets(text)) === text && cardNumberIn(text.replace(/(?<=\d)[^\dA-Za-z](?=\d)/g, ' ')) === undefined
-    );
+    return scrub(maskSecrets(text)) === text && !hasCardNumber(text);
   };
   const own = account ? [account.clientKey, account.merchantKey] : [];
   return (value) => {

@@ -1,8 +1,8 @@
 /** Keeps recent API calls of merchants: a bounded buffer in memory, masked and written in batches off the request path. */
 import { setImmediate as immediate } from 'node:timers/promises';
-import { isUuid, newId } from '../../lib/id.ts';
-import { isObject } from '../../lib/json.ts';
-import { createRateLimit } from '../../lib/rate-limit.ts';
+import { isUuid, newId } from '../../lib/crypto/id.ts';
+import { createRateLimit } from '../../lib/flow/rate-limit.ts';
+import { isObject } from '../../lib/text/json.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { ApiCall, CallExplanation, CallRecorder, FinishedCall, Gateway, MerchantCall } from '../context.ts';
 import { explain } from '../explain/explain.ts';
@@ -150,14 +150,21 @@ function paymentIdOf(answer: unknown, body: RequestBody | undefined): string {
 async function explanationOf(gateway: Gateway, call: MerchantCall): Promise<CallExplanation | null> {
   const { account, body, operation, protocol, action } = call;
   if (!account || !body || !operation || action === undefined) return null;
-  const { value, isNested, isText, texts, problems } = body;
+  const { value, isNested, isText, texts, problems, cardText } = body;
   const { alternatives, fields, mistakes, hints } = await explain(
     gateway,
     { mid: account.mid, mids: null, showsDigests: false },
     () => ({
       protocol,
       candidates: [
-        { action, operation, value: value.bind(body), isNested: isNested.bind(body), isText: isText.bind(body) },
+        {
+          action,
+          operation,
+          value: value.bind(body),
+          isNested: isNested.bind(body),
+          isText: isText.bind(body),
+          cardText,
+        },
       ],
       texts: texts.bind(body),
       problems,

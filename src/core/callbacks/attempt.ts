@@ -1,8 +1,8 @@
 /** One attempt to deliver a callback: signs it, sends it once, and records the outcome. */
 import { type Delivery, FAULT_MESSAGES } from '../../connectors/receiver.ts';
-import { signatureOf } from '../../lib/signature.ts';
-import type { AttemptOutcome, CallbackRow } from '../../store/callbacks.ts';
-import { findAccount } from '../accounts.ts';
+import { signatureOf } from '../../lib/crypto/signature.ts';
+import type { AttemptOutcome, CallbackRow } from '../../store/callbacks/callbacks.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Gateway } from '../context.ts';
 import { backoffMs } from './backoff.ts';
 import { callbackId } from './callback-id.ts';

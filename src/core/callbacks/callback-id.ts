@@ -1,6 +1,6 @@
 /** The id of a callback, sent as `webhook-id`: it lets a receiver recognise a callback that it has seen before. */
-import { isUuid } from '../../lib/id.ts';
-import type { CallbackKey } from '../../store/callbacks.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
+import type { CallbackKey } from '../../store/callbacks/callbacks.ts';
 
 export const callbackId = ({ paymentId, seq }: Omit<CallbackKey, 'mid'>): string => `${paymentId}-${seq}`;
 

@@ -1,11 +1,11 @@
 /** Composes the callback of a transition: which transitions have one, and its bytes. */
 import { hash } from 'node:crypto';
 import type { Authentication } from '../../connectors/connector.ts';
-import { wireDate } from '../../lib/clock.ts';
-import { wireHash } from '../../lib/hash.ts';
-import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { amountText } from '../../lib/money.ts';
-import { withPair, withPlainName } from '../../lib/url-encoded.ts';
+import { type HashedPart, reversedHash, wireHash } from '../../lib/crypto/hash.ts';
+import { continueWith, type MaybePromise } from '../../lib/flow/maybe-promise.ts';
+import { amountText } from '../../lib/money/money.ts';
+import { withPair, withPlainName } from '../../lib/text/url-encoded.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { isWallet } from '../../rules/brands.ts';
 import {
   CALLBACK_ACTIONS,
@@ -13,14 +13,24 @@ import {
   CALLBACK_HASH_FIELDS,
   type CallbackEvent,
   type CallbackType,
+  isStep,
+  isSuccess,
   OPERATION_TYPES,
   s2sResult,
 } from '../../rules/callbacks.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { exponentOf } from '../../rules/currencies.ts';
+import { CARD_DIGITS, callbackParts, PASSWORD, partsOf, REVERSED_CARD_CALLBACK } from '../../rules/hash-recipes.ts';
 import { checkoutStatus, isOpen } from '../../rules/states.ts';
-import type { NewCallback, OperationRow, OperationVerb, PaymentWithDetails, Transition } from '../../store/payments.ts';
-import { findAccount } from '../accounts.ts';
+import type {
+  NewCallback,
+  OperationRow,
+  OperationVerb,
+  PaymentWithDetails,
+  Transition,
+} from '../../store/payments/payments.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
+import { kindOf, signedFacts } from '../requests/signed-facts.ts';
 
 /** The fields of a callback, in order; empty ones are omitted. */
 type Fields = Record<string, string | null | undefined>;
@@ -32,7 +42,8 @@ function callbackEventOf({ before, after, event, operation }: Transition): Callb
     return operation.state === 'sent' ? undefined : { type, status: operation.state === 'done' ? 'success' : 'fail' };
   }
   // A chargeback of a payment that is not settled leaves its state, but the bank has taken money back.
-  if (event === 'noted chargedBack' && !isOpen(after.state) && after.attention === 'unexpected_chargeback') {
+  const isUnexpected = event === 'noted chargedBack' || event === 'noted secondChargedBack';
+  if (isUnexpected && !isOpen(after.state) && after.attention === 'unexpected_chargeback') {
     return CALLBACK_EVENTS.chargedBack;
   }
   const isReported = after.state !== before.state || isStepInState(before, event);
@@ -59,11 +70,16 @@ export function composeCallback(
 ): MaybePromise<NewCallback | undefined> {
   const callbackEvent = callbackEventOf(transition);
   if (!callbackEvent) return undefined;
-  return continueWith(
-    findAccount(gateway, transition.after.mid),
-    (account) => account && callbackOf(account, transition, callbackEvent, authentication),
+  return continueWith(findAccount(gateway, transition.after.mid), (account) =>
+    account && !isOmitted(account, transition, callbackEvent)
+      ? callbackOf(account, transition, callbackEvent, authentication)
+      : undefined,
   );
 }
+
+const isOmitted = ({ settings }: Account, { event, after }: Transition, callbackEvent: CallbackEvent): boolean =>
+  (event === 'chargebackReversed' && !settings.chargeback_reversal_callbacks) ||
+  (settings['dialect.final_callbacks_only'] && isStep(after.protocol, callbackEvent, after.state));
 
 function callbackOf(
   account: Account,
@@ -75,18 +91,19 @@ function callbackOf(
   // An expiry is reported as an event of the payment, not as an operation: the merchant did not request it.
   const operation = transition.operation && operationType(transition.operation) ? transition.operation : undefined;
   const { callbackUrl } = payment.details;
-  const { callback_url, callback_format, callback_hash_case } = account.settings;
+  const { callback_url, callback_format } = account.settings;
   const isJson = callback_format === 'json';
   const unsigned =
     payment.protocol === 'checkout'
-      ? checkoutFields(payment, callbackEvent, operation)
-      : s2sFields(payment, callbackEvent, operation);
-  const signed = CALLBACK_HASH_FIELDS[payment.protocol].map((name) => unsigned[name] ?? '');
-  const signature = wireHash(signed, account.passwords()[0] as string, callback_hash_case);
-  const fields = Object.assign(unsigned, { hash: signature }, threeDsFields(transition, authentication));
+      ? checkoutFields(payment, callbackEvent, operation, transition.moved)
+      : s2sFields(payment, callbackEvent, operation, transition.moved);
+  const later = threeDsFields(transition, authentication);
+  const custom = Object.entries(payment.details.customData ?? {}).filter(([, value]) => value !== '');
+  const fields = Object.assign(unsigned, { hash: '' }, later);
+  fields.hash = callbackHash(account, payment, fields, custom);
   return {
     type: callbackEvent.type,
-    body: bodyOf(fields, payment.details.customData ?? {}, isJson),
+    body: bodyOf(fields, custom, isJson),
     isJson,
     url: callbackUrl ?? null,
     endpoint: callbackUrl === undefined ? '' : endpointOf(callbackUrl),
@@ -101,24 +118,49 @@ const PAYMENT_ENDPOINTS = 256;
 const endpointOf = (url: string): string =>
   String(hash('sha256', new URL(url).origin, 'buffer').readUInt16BE() % PAYMENT_ENDPOINTS);
 
-function bodyOf(fields: Fields, customData: Record<string, string>, isJson: boolean): string {
-  const custom = Object.entries(customData).filter(([, value]) => value !== '');
+type Custom = readonly (readonly [name: string, value: string])[];
+
+/** The field `hash` in the recipe of the account. Only callbacks in the format of `/post` have another than the specified one. */
+function callbackHash(account: Account, payment: PaymentWithDetails, fields: Fields, custom: Custom): string {
+  const { 'dialect.hash': recipe, 'dialect.digest': digest, callback_hash_case } = account.settings;
+  const password = account.passwords()[0] as string;
+  if (recipe === 'specified' || payment.protocol === 'checkout') {
+    const signed = CALLBACK_HASH_FIELDS[payment.protocol].map((name) => fields[name] ?? '');
+    return wireHash(signed, password, callback_hash_case, digest);
+  }
+  return reversedHash(reversedParts(payment, fields, custom, password), digest);
+}
+
+function reversedParts(payment: PaymentWithDetails, fields: Fields, custom: Custom, password: string): HashedPart[] {
+  if (kindOf(payment) === 'card') {
+    const { email, card } = signedFacts(payment);
+    const facts: Fields = { payer_email: email, [CARD_DIGITS]: card, [PASSWORD]: password };
+    return partsOf(REVERSED_CARD_CALLBACK, (name) => facts[name] ?? fields[name] ?? '');
+  }
+  const sent = Object.entries(fields).filter((field): field is [string, string] => Boolean(field[1]));
+  return callbackParts([...sent, ...custom.map(([name, value]) => [customName(name), value] as const)], password);
+}
+
+function bodyOf(fields: Fields, custom: Custom, isJson: boolean): string {
   if (isJson) {
     const filled = Object.entries(fields).filter(([, value]) => value);
-    const nested = nest(custom.map(([name, value]) => [partsOf(name), value]));
+    const nested = nest(custom.map(([name, value]) => [pathOf(name), value]));
     return JSON.stringify({ ...Object.fromEntries(filled), ...(custom.length > 0 && { custom_data: nested }) });
   }
   let body = '';
   for (const name in fields) if (fields[name]) body = withPlainName(body, name, fields[name]);
-  for (const [name, value] of custom) {
-    const path = partsOf(name).map((part) => `[${part}]`);
-    body = withPair(body, `custom_data${path.join('')}`, value);
-  }
+  for (const [name, value] of custom) body = withPair(body, customName(name), value);
   return body;
 }
 
+/** The name of a value in a form: `custom_data[cart][id]`. */
+const customName = (name: string): string =>
+  `custom_data${pathOf(name)
+    .map((part) => `[${part}]`)
+    .join('')}`;
+
 /** The path of a stored name: `custom_data[cart][id]` of the request is stored as `cart[id]`. */
-const partsOf = (name: string): string[] =>
+const pathOf = (name: string): string[] =>
   /^[^[\]]+(\[[^[\]]*\])+$/.test(name) ? name.replaceAll(']', '').split('[') : [name];
 
 interface Nested {
@@ -143,17 +185,27 @@ const operationId = (payment: PaymentWithDetails, operation: OperationRow | unde
 const orderOf = (payment: PaymentWithDetails, operation: OperationRow | undefined): string =>
   operation?.orderId ?? payment.orderId;
 
-/** The full amount is written as in the merchant's request, a partial one in the currency's format. */
-function operationAmount(payment: PaymentWithDetails, operation: OperationRow | undefined): string | undefined {
-  if (!operation || operation.amount === payment.amount) return operation && payment.amountText;
-  return amountText(operation.amount, CURRENCIES[payment.currency]?.exponent ?? 2);
+/**
+ * The amount of an operation, or a part that was charged back. The full amount is written as in the merchant's request, a
+ * partial one in the currency's format.
+ */
+function operationAmount(
+  payment: PaymentWithDetails,
+  operation: OperationRow | undefined,
+  moved: bigint | undefined,
+): string | undefined {
+  const amount = operation?.amount ?? moved;
+  if (amount === undefined || amount === payment.amount) return operation && payment.amountText;
+  return amountText(amount, exponentOf(payment.currency));
 }
 
 function checkoutFields(
   payment: PaymentWithDetails,
-  { type, status }: CallbackEvent,
+  callbackEvent: CallbackEvent,
   operation: OperationRow | undefined,
+  moved: bigint | undefined,
 ): Fields {
+  const { type, status } = callbackEvent;
   const { card, recurringOf, description } = payment.details;
   return {
     id: payment.paymentId,
@@ -166,11 +218,12 @@ function checkoutFields(
     status,
     date: wireDate(payment.updatedAt),
     operation_id: operationId(payment, operation),
-    amount: operationAmount(payment, operation),
+    // Not `amount`, which receivers of the family take for that of the order.
+    operation_amount: operationAmount(payment, operation, moved),
     reason: reasonOf(payment, operation),
     card: card?.masked,
     card_expiration_date: card?.expiry,
-    card_token: card?.token,
+    card_token: isSuccess(callbackEvent) ? card?.token : undefined,
     recurring_init_trans_id: recurringOf ?? (payment.recurringToken === null ? undefined : payment.paymentId),
     recurring_token: payment.recurringToken,
     schedule_id: payment.scheduleId,
@@ -183,6 +236,7 @@ function s2sFields(
   payment: PaymentWithDetails,
   callbackEvent: CallbackEvent,
   operation: OperationRow | undefined,
+  moved: bigint | undefined,
 ): Fields {
   const { card, recurringOf } = payment.details;
   const action = CALLBACK_ACTIONS[callbackEvent.type];
@@ -194,11 +248,11 @@ function s2sFields(
     trans_id: payment.paymentId,
     trans_date: wireDate(payment.updatedAt),
     operation_id: operationId(payment, operation),
-    amount: operationAmount(payment, operation) ?? payment.amountText,
+    amount: operationAmount(payment, operation, moved) ?? payment.amountText,
     currency: payment.currency,
     descriptor: payment.descriptor,
     card: card?.masked,
-    card_token: card?.token,
+    card_token: isSuccess(callbackEvent) ? card?.token : undefined,
     recurring_token: payment.recurringToken,
     schedule_id: payment.scheduleId,
     digital_wallet: isWallet(payment.brand) ? payment.brand : undefined,

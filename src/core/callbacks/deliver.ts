@@ -1,7 +1,7 @@
 /** Delivers callbacks: claims what is due under a lease and sends it, within the window of each endpoint. */
-import { createSingleFlight } from '../../lib/single-flight.ts';
-import { catchUp } from '../catch-up.ts';
+import { createSingleFlight } from '../../lib/flow/single-flight.ts';
 import type { Deliverer, Gateway } from '../context.ts';
+import { catchUp } from '../installation/catch-up.ts';
 import { attemptDelivery } from './attempt.ts';
 import { createDueEndpoints } from './due-endpoints.ts';
 import { createEndpoints, type Endpoint } from './endpoints.ts';

@@ -6,9 +6,9 @@ import {
   type EndpointKey,
   SWEEP_START,
   type SweepPosition,
-} from '../../store/callbacks.ts';
+} from '../../store/callbacks/callbacks.ts';
 import type { Gateway } from '../context.ts';
-import { isSweepTime } from '../due-rows.ts';
+import { isSweepTime } from '../due/rows.ts';
 import { endpointKey } from './endpoints.ts';
 
 /** A sweep starts at most this often, unless one is requested; it begins where the last one did, or all over again. */

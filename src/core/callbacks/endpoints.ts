@@ -1,6 +1,6 @@
 /** The callbacks that this process has claimed, by endpoint: queued, or in flight within the endpoint's window. */
 import { LIMITS } from '../../rules/limits.ts';
-import type { CallbackRow, EndpointKey } from '../../store/callbacks.ts';
+import type { CallbackRow, EndpointKey } from '../../store/callbacks/callbacks.ts';
 import {
   claimLimit,
   type EndpointGroup,

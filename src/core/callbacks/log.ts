@@ -1,9 +1,9 @@
 /** The operator's log of callbacks: lists them with their destination and their attempts, and resends them. */
 import { invalidField, Refusal } from '../../rules/errors.ts';
-import type { CallbackAttempt, CallbackFilter, CallbackKey, CallbackRow } from '../../store/callbacks.ts';
-import { findAccount } from '../accounts.ts';
+import type { CallbackAttempt, CallbackFilter, CallbackKey, CallbackRow } from '../../store/callbacks/callbacks.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Gateway, PaymentWithDetails } from '../context.ts';
-import { auditEntry, type Caller, type Principal, sees } from '../principal.ts';
+import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
 import { readCallbackId } from './callback-id.ts';
 
 export interface CallbackView {
@@ -73,6 +73,13 @@ async function requireOwner(
   if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('noSuchAccount');
   const payment = paymentId === undefined ? undefined : await gateway.payments.findAnywhere(paymentId);
   if (paymentId !== undefined && (!payment || payment.mid !== (mid ?? payment.mid))) throw new Refusal('noSuchPayment');
+  // The callbacks of one payment need no log.
+  if (paymentId === undefined && !(await gateway.callbacks.isLogComplete())) {
+    throw invalidField(
+      'mid',
+      'After an upgrade the log of callbacks is still being built, and some would not be resent. Try again later.',
+    );
+  }
   const owner = mid ?? payment?.mid;
   if (owner === undefined || !sees({ mids }, owner)) {
     throw new Refusal(mid === undefined ? 'noSuchPayment' : 'noSuchAccount');

@@ -1,11 +1,11 @@
 /** The test callback: a signed request to the callback address of an account that belongs to no payment. */
 import { type Delivery, FAULT_MESSAGES } from '../../connectors/receiver.ts';
-import { wireDate } from '../../lib/clock.ts';
-import { newId } from '../../lib/id.ts';
+import { newId } from '../../lib/crypto/id.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Account, Gateway } from '../context.ts';
-import { auditEntry, type Caller } from '../principal.ts';
+import { auditEntry, type Caller } from '../operators/principal.ts';
 import { signedHeaders } from './attempt.ts';
 
 export interface TestCallback {

@@ -1,16 +1,17 @@
 /** Erases the personal data of payers on request or by age: of an order, of an e-mail address, of a saved card. */
-import { wireDate } from '../../lib/clock.ts';
-import { firstIdAt, isUuid } from '../../lib/id.ts';
+
+import { firstIdAt } from '../../lib/crypto/id.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { isMailAddress } from '../../rules/contacts.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { CardRemoval, ErasedBy, Obstacle } from '../../store/erasure.ts';
-import type { PaymentWithDetails } from '../../store/payments.ts';
-import { findAccount } from '../accounts.ts';
-import type { Account, Gateway } from '../context.ts';
+import type { CardRemoval, ErasedBy, Obstacle } from '../../store/erasure/erasure.ts';
+import type { PaymentWithDetails } from '../../store/payments/payments.ts';
+import { requireAccount } from '../accounts/require-account.ts';
+import type { Gateway } from '../context.ts';
 import { requirePayment } from '../operators/actions.ts';
-import { auditEntry, type Caller, type Principal, sees } from '../principal.ts';
+import { auditEntry, type Caller, type Principal } from '../operators/principal.ts';
 import { remainingDetails, remainingProviderData, scrubFor } from './personal-data.ts';
 
 /** The name of the field that refusals name. */
@@ -22,16 +23,26 @@ const OBSTACLES: Readonly<Record<Exclude<Obstacle, 'changed'>, string>> = {
   callbacks: 'A callback of this payment is not delivered yet. Wait until it is delivered or parked.',
   notifications: 'A notification of the provider about this payment is not processed yet. Try again in a minute.',
   card: 'An open payment uses the same card. Wait for its outcome.',
+  building: 'After an upgrade the list of payments is still being built, and could miss some. Try again later.',
 };
 
+/** Whether a payer can still pay in the session of a declined payment: its newest attempt decides. */
+async function canTryAgain({ clock, payments }: Gateway, payment: PaymentWithDetails): Promise<boolean> {
+  const { session } = payment.details;
+  if (payment.state !== 'DECLINED' || !session || session.until <= clock.now(payment.mid)) return false;
+  const newest = (await payments.findByOrder(payment)) ?? payment;
+  return newest.details.session?.id === session.id && (newest.state === 'DECLINED' || isOpen(newest.state));
+}
+
 /** Refuses a payment whose outcome, or the outcome of one of its operations, is still open. */
-function requireFinal({ clock }: Gateway, { mid, state, busy, reserved, dueAt, details }: PaymentWithDetails): void {
+async function requireFinal(gateway: Gateway, payment: PaymentWithDetails): Promise<void> {
+  const { state, busy, reserved, dueAt, details } = payment;
   if (isOpen(state)) throw refuse(`The payment is open, in the state ${state}. Wait for its outcome, or void it.`);
   if (busy !== null || reserved > 0n)
     throw refuse('An operation of this payment is in progress. Wait for its outcome.');
-  const until = details.session?.until ?? 0;
-  if (state === 'DECLINED' && until > clock.now(mid)) {
-    throw refuse(`The payer can try again in the session of this payment until ${wireDate(until)}.`);
+  if (await canTryAgain(gateway, payment)) {
+    const until = wireDate(details.session?.until ?? 0);
+    throw refuse(`The payer can try again in the session of this payment until ${until}.`);
   }
   if (dueAt !== null) throw refuse('The provider is still asked about a late outcome of this payment.');
 }
@@ -53,7 +64,7 @@ export async function erasePayment(
   let before = payment;
   for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
     if (before.details.erasedAt !== undefined) return false;
-    requireFinal(gateway, before);
+    await requireFinal(gateway, before);
     const { mid, paymentId } = before;
     const at = gateway.clock.now(mid);
     const scrub = scrubFor(gateway, before);
@@ -92,19 +103,13 @@ export async function eraseOrderAs(
 ): Promise<{ payment: PaymentWithDetails; erased: string[] }> {
   const payment = await requirePayment(gateway, principal, paymentId);
   const attempts = await gateway.payments.attempts(payment, MAX_ORDER_ATTEMPTS);
-  for (const attempt of attempts) if (attempt.details.erasedAt === undefined) requireFinal(gateway, attempt);
+  for (const attempt of attempts) if (attempt.details.erasedAt === undefined) await requireFinal(gateway, attempt);
   await gateway.callRecorder.flush();
   const erased: string[] = [];
   for (const attempt of attempts.toReversed()) {
     if (await erasePayment(gateway, attempt, operator(by))) erased.push(attempt.paymentId);
   }
   return { payment: (await gateway.payments.find(payment)) ?? payment, erased };
-}
-
-async function requireAccount(gateway: Gateway, principal: Pick<Principal, 'mids'>, mid: string): Promise<Account> {
-  const account = isUuid(mid) ? await findAccount(gateway, mid.toLowerCase()) : undefined;
-  if (!account || !sees(principal, account.mid)) throw new Refusal('noSuchAccount');
-  return account;
 }
 
 export interface PayerErasure {
@@ -135,6 +140,7 @@ export async function erasePayerAs(
   }
   await gateway.callRecorder.flush();
   const ids = await gateway.erasure.findByEmail(account.mid, email, LIMITS.erasedAtATime, after);
+  if (ids === 'building') throw invalidField('email', OBSTACLES.building);
   const result: PayerErasure = { erased: [], refused: [], next: null };
   for (const paymentId of ids) {
     const payment = await gateway.payments.find({ mid: account.mid, paymentId });
@@ -167,6 +173,7 @@ export async function removeCardAs(
     at: gateway.clock.now(account.mid),
     audit: auditEntry(gateway, by, 'cards.remove', { mid: account.mid, subject: cardId, before: { card: masked } }),
   });
+  if (removed === 'building') throw invalidField('card_token', OBSTACLES.building);
   if (removed === 'card') throw invalidField('card_token', 'An open payment uses this card. Wait for its outcome.');
   gateway.metrics.erased('cards', 1);
   return { ...removed, masked };

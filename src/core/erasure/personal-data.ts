@@ -1,8 +1,8 @@
 /** What is personal in a payment: the values to erase, and what remains of its details afterwards. */
-import { mapTexts } from '../../lib/json.ts';
-import type { PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
+import { mapTexts } from '../../lib/text/json.ts';
+import type { PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
+import { withoutPaymentMethod } from '../connections/provider-data.ts';
 import type { Gateway } from '../context.ts';
-import { withoutPaymentMethod } from '../payments/provider-data.ts';
 import { secretsOf, secretsOfSession } from '../payments/secrets.ts';
 
 /** Parts of an address that many payers share; they are erased, but not searched for in other texts. */

@@ -1,9 +1,9 @@
 /** Erases data by its age: walks over payments, callbacks and notifications in small portions, and remembers where it is. */
-import { firstIdAt, LAST_ID } from '../../lib/id.ts';
+import { firstIdAt, LAST_ID } from '../../lib/crypto/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Retention } from '../../rules/retention.ts';
-import type { AgedPortion } from '../../store/aged-data.ts';
+import type { AgedPortion } from '../../store/erasure/aged-data.ts';
 import type { Gateway } from '../context.ts';
 import type { Erased } from '../metrics.ts';
 import { erasePayment } from './erase.ts';

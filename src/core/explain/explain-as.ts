@@ -1,9 +1,9 @@
 /** Explains a merchant request to a caller of the admin API or the panel, as far as its role allows. */
-import { maskCardNumbers } from '../../lib/card.ts';
+import { maskCardNumbers } from '../../lib/cards/search.ts';
 import { isAllowed } from '../../rules/roles.ts';
-import { findAccount } from '../accounts.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry, type Caller, type Principal, sees } from '../principal.ts';
+import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
 import { type Explanation, explain, maskerFor } from './explain.ts';
 import { readPath, readRequest } from './request.ts';
 

@@ -1,17 +1,21 @@
 /** The hash debugger: what the gateway signs for a request, and which mistake explains the hash that was sent. */
-import { maskCardNumbers } from '../../lib/card.ts';
-import { printableName } from '../../lib/form.ts';
-import { asciiUpper, isWireHash } from '../../lib/hash.ts';
+import { hash } from 'node:crypto';
+import { maskCardNumbers } from '../../lib/cards/search.ts';
+import { asciiUpper, type HashDigest, isReversedHash, isWireHash, reversedHash } from '../../lib/crypto/hash.ts';
+import { printableName } from '../../lib/text/form.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
+import { type HashRecipe, PASSWORD, REVERSED_TEXTS } from '../../rules/hash-recipes.ts';
 import { type ApiOperation, signedValues } from '../../rules/operations.ts';
-import { environmentOfKey, findAccount } from '../accounts.ts';
+import { environmentOfKey, findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { sees } from '../principal.ts';
+import { sees } from '../operators/principal.ts';
+import { partsWith, type ReversedReading, reversedReadings } from '../requests/reversed-texts.ts';
 import { readClaim } from './claim.ts';
-import { canonicalRecipe, md5Hex, sha1, textReader } from './recipe.ts';
+import { canonicalRecipe, sha1, textReader, type Variation } from './recipe.ts';
+import { otherRecipe, reversedRecipes, reversedVariations, valueIn } from './reversed.ts';
 import { type AcceptedRecipe, findVariations } from './search.ts';
-import { previousPassword, UNICODE_UPPER_CASING, variationsFor } from './variations.ts';
+import { previousPassword, SIMPLE_UPPER_CASING, UNICODE_UPPER_CASING, variationsFor } from './variations.ts';
 
 /** One operation that a request may be, with the reader of its fields. */
 export interface Candidate {
@@ -22,6 +26,8 @@ export interface Candidate {
   isNested: (name: string) => boolean;
   /** Whether the field arrived as a string. */
   isText: (name: string) => boolean;
+  /** What a hash covers of a card in the request. */
+  cardText?: string | undefined;
 }
 
 export interface RequestToExplain {
@@ -42,6 +48,10 @@ export interface Explanation {
   alternatives: readonly string[];
   fields: readonly { name: string; value: string }[];
   signedText: string;
+  /** The hash recipe and the digest of the account for this request. */
+  recipe: HashRecipe;
+  digest: HashDigest;
+  /** The digest of the signed text: an MD5, or a SHA-256 for accounts that use it. */
   md5: string | null;
   sha1: string | null;
   matches: boolean;
@@ -70,20 +80,43 @@ export async function explain(
   const request = read();
   const chosen = chooseCandidate(account, request);
   const { action, operation, value } = chosen;
+  const { 'dialect.digest': digest } = account.settings;
   const values = signedValues(operation, value);
-  const matches = isWireHash(value('hash'), values, account.passwords());
+  const readings = await readingsOf(gateway, account, request, chosen);
+  const matches =
+    isSpecified(account, chosen) || (usesReversed(account, request) && isReversed(account, chosen, readings));
   const findings = [
-    ...(await hashFindings(account, request, chosen, showsDigests)),
+    ...(await hashFindings(account, request, chosen, readings, showsDigests)),
     ...requestFindings(gateway, account, request, chosen),
   ];
 
   const mask = maskerFor(account);
+  const [reading] = readings;
+  if (usesReversed(account, request) && reading) {
+    const shown = signedPartsOf(reading, mask);
+    const hash = reversedHash(partsWith(reading, account.passwords()[0] as string), digest);
+    return {
+      mid: account.mid,
+      protocol: request.protocol,
+      action,
+      alternatives: [],
+      fields: shown.fields,
+      signedText: shown.text,
+      recipe: 'reversed_md5',
+      digest,
+      md5: showsDigests ? hash : null,
+      sha1: null,
+      matches,
+      mistakes: [...new Set(findings.map(({ mistake }) => mistake))],
+      hints: [...new Set(findings.map(({ sentence }) => sentence))],
+    };
+  }
   const fields = operation.signs.map((name) => {
     const text = mask(value(name));
     return { name, value: isOrderNumber(name) ? text : maskCardNumbers(text) };
   });
   const text = asciiUpper(values.join('') + (account.passwords()[0] as string));
-  const md5 = md5Hex(text);
+  const md5 = hash(digest, text, 'hex');
   // Without signed values, the MD5 is that of the password alone.
   const isPasswordAlone = values.every((each) => each === '');
   return {
@@ -93,6 +126,8 @@ export async function explain(
     alternatives: alternativesTo(chosen, request),
     fields,
     signedText: mask(asciiUpper(fields.map((field) => field.value).join(''))) + MASK,
+    recipe: 'specified',
+    digest,
     md5: showsDigests && !isPasswordAlone ? md5 : null,
     sha1: showsDigests ? sha1(md5).toString('hex') : null,
     matches,
@@ -102,16 +137,54 @@ export async function explain(
 }
 
 /** What the answer to a request with a wrong hash tells the merchant: what is probably wrong with it. */
-export async function hintsFor(account: Account, request: RequestToExplain): Promise<string[]> {
-  const findings = await hashFindings(account, request, request.candidates[0], false);
+export async function hintsFor(gateway: Gateway, account: Account, request: RequestToExplain): Promise<string[]> {
+  const [candidate] = request.candidates;
+  const readings = await readingsOf(gateway, account, request, candidate);
+  const findings = await hashFindings(account, request, candidate, readings, false);
   return [...new Set(findings.map(({ sentence }) => sentence))];
 }
 
 /** The first operation whose hash is valid; otherwise the most likely one. */
 const chooseCandidate = (account: Account, { candidates }: RequestToExplain): Candidate =>
-  candidates.find(({ operation, value }) =>
-    isWireHash(value('hash'), signedValues(operation, value), account.passwords()),
-  ) ?? candidates[0];
+  candidates.find((candidate) => isSpecified(account, candidate)) ?? candidates[0];
+
+const isSpecified = (account: Account, { operation, value }: Candidate): boolean =>
+  isWireHash(value('hash'), signedValues(operation, value), account.passwords(), account.settings['dialect.digest']);
+
+const usesReversed = ({ settings }: Account, { protocol }: RequestToExplain): boolean =>
+  protocol === 's2s' && settings['dialect.hash'] === 'reversed_md5';
+
+/** What a reversed hash of the request would cover. */
+const readingsOf = async (
+  gateway: Gateway,
+  account: Account,
+  { protocol }: RequestToExplain,
+  { action, value, cardText }: Candidate,
+): Promise<ReversedReading[]> =>
+  protocol === 's2s' ? reversedReadings(gateway, account, action, { value, cardText }) : [];
+
+const isReversed = (account: Account, { value }: Candidate, readings: readonly ReversedReading[]): boolean =>
+  isReversedHash(
+    value('hash'),
+    readings.flatMap((reading) => account.passwords().map((password) => partsWith(reading, password))),
+    account.settings['dialect.digest'],
+  );
+
+/** The text of a reading with the password masked, and its values. */
+function signedPartsOf(
+  reading: ReversedReading,
+  mask: (text: string) => string,
+): Pick<Explanation, 'fields'> & { text: string } {
+  const names = REVERSED_TEXTS[reading.text].flatMap(({ of }) => [...of]).filter((name) => name !== PASSWORD);
+  const shown = { ...reading, value: (name: string) => mask(reading.value(name)) };
+  const text = partsWith(shown, MASK).map(({ text: part, isReversed: isTurned }) =>
+    isTurned ? Array.from(part).reverse().join('') : part,
+  );
+  return {
+    fields: names.map((name) => ({ name, value: shown.value(name) })),
+    text: maskCardNumbers(asciiUpper(text.join(''))),
+  };
+}
 
 const alternativesTo = ({ action, operation, value }: Candidate, { candidates }: RequestToExplain): string[] => {
   const text = signedValues(operation, value).join('');
@@ -142,6 +215,7 @@ async function hashFindings(
   account: Account,
   request: RequestToExplain,
   chosen: Candidate,
+  readings: readonly ReversedReading[],
   showsDigests: boolean,
 ): Promise<Finding[]> {
   const { action, operation, value } = chosen;
@@ -151,27 +225,48 @@ async function hashFindings(
     text !== '' && printableName(name) === name && value(name) !== '' ? [name] : [],
   );
   const steps = variationsFor(account, { action, operation, value, names });
-  const found = await findVariations(claim.digest, acceptedRecipes(account, chosen), steps, value);
+  const otherFormats = claim.mistakes.filter(({ mistake }) => mistake !== 'hash_length');
+  const ofRecipe =
+    usesReversed(account, request) &&
+    (await findVariations(
+      claim.digest,
+      reversedRecipes(account, readings),
+      reversedVariations(account, readings, value),
+      valueIn(readings),
+    ));
+  if (ofRecipe) return [...otherFormats, ...ofRecipe];
+  const found =
+    (await findVariations(claim.digest, acceptedRecipes(account, chosen), steps, value)) ??
+    (await findOtherRecipe(claim.digest, account, readings));
   if (found) {
     // A mistake in the recipe explains the length of the hash.
-    const formats =
-      found.length > 0 ? claim.mistakes.filter(({ mistake }) => mistake !== 'hash_length') : claim.mistakes;
-    return [...formats, ...found];
+    return [...(found.length > 0 ? otherFormats : claim.mistakes), ...found];
   }
   return [...claim.mistakes, ...generalFindings(request, showsDigests)];
+}
+
+/** Whether the hash is right by the recipe of other gateways, which this account does not use. */
+async function findOtherRecipe(
+  claimed: Buffer,
+  account: Account,
+  readings: readonly ReversedReading[],
+): Promise<readonly Variation[] | undefined> {
+  for (const digest of ['md5', 'sha256'] as const) {
+    const recipes = reversedRecipes(account, readings, digest);
+    if (await findVariations(claimed, recipes, [], valueIn(readings))) return [otherRecipe(digest)];
+  }
+  return undefined;
 }
 
 function acceptedRecipes(account: Account, { operation, value }: Candidate): AcceptedRecipe[] {
   const textOf = textReader(value);
   return account.passwords().flatMap((password, index) => {
-    const recipe = canonicalRecipe(operation.signs, password);
+    const recipe = canonicalRecipe(operation.signs, password, account.settings['dialect.digest']);
     const notes = index === 0 ? [] : [previousPassword(password)];
-    const unicode = { ...recipe, ...UNICODE_UPPER_CASING.changes };
-    if (textOf(unicode) === textOf(recipe)) return [{ recipe, notes }];
-    return [
-      { recipe, notes },
-      { recipe: unicode, notes: [...notes, UNICODE_UPPER_CASING] },
-    ];
+    const others = [UNICODE_UPPER_CASING, SIMPLE_UPPER_CASING]
+      .map((casing) => ({ recipe: { ...recipe, ...casing.changes }, notes: [...notes, casing] }))
+      .filter((other) => textOf(other.recipe) !== textOf(recipe));
+    return [{ recipe, notes }, ...others];
   });
 }
 
@@ -201,7 +296,8 @@ function requestFindings(
     ...passwordFindings(account, request),
     ...operation.signs.flatMap((name) => {
       if (isNested(name)) return finding('wrong_type', `${name}: ${SENTENCES.notSingle}`);
-      if (value(name) === '' || isText(name)) return [];
+      const isNumber = account.settings['dialect.number_amounts'] && name.endsWith('amount');
+      if (value(name) === '' || isText(name) || isNumber) return [];
       return finding('wrong_type', `${name}: ${SENTENCES.notText} The gateway refuses it before it checks the hash.`);
     }),
   ];

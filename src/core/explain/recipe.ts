@@ -1,6 +1,6 @@
 /** A recipe for a request hash, split into steps, so that each step can be replaced by the mistake that a client makes. */
 import { hash } from 'node:crypto';
-import { asciiUpper } from '../../lib/hash.ts';
+import { asciiUpper, type HashDigest } from '../../lib/crypto/hash.ts';
 
 export interface Recipe {
   /** The signed fields, in order. */
@@ -31,14 +31,14 @@ export const md5Hex = (text: string): string => hash('md5', text, 'hex');
 export const sha1 = (content: string | Buffer): Buffer => hash('sha1', content, 'buffer');
 
 /** The recipe that the gateway documents. */
-export const canonicalRecipe = (names: readonly string[], secret: string): Recipe => ({
+export const canonicalRecipe = (names: readonly string[], secret: string, digest: HashDigest = 'md5'): Recipe => ({
   names,
   format: (value) => value,
   secret,
   upperValue: asciiUpper,
   upperSecret: asciiUpper,
   join: (values, password) => values.join('') + password,
-  digest: (text) => sha1(md5Hex(text)),
+  digest: (text) => sha1(hash(digest, text, 'hex')),
 });
 
 type Texts = Map<Recipe['format'], Map<Recipe['upperValue'], Map<string, string>>>;

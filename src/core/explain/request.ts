@@ -1,5 +1,5 @@
 /** Reads a merchant request from the text of its body, as `/post` and Checkout read it, for the hash debugger. */
-import { isObject } from '../../lib/json.ts';
+import { isObject } from '../../lib/text/json.ts';
 import { invalidField, type Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import {
@@ -7,6 +7,8 @@ import {
   aliasesOf,
   CHECKOUT_OPERATIONS,
   type CheckoutPath,
+  DIALECT_OPERATIONS,
+  isDialectAction,
   S2S_OPERATIONS,
 } from '../../rules/operations.ts';
 import { checkoutBody, repeatedFieldProblem } from '../requests/checkout-body.ts';
@@ -47,7 +49,7 @@ export function readRequest(text: string, path: CheckoutPath | typeof POST | und
 function readForm(text: string): RequestToExplain {
   const body = readBody(...contentOf(text));
   const action = body.value('action');
-  if (!ACTIONS.includes(action)) {
+  if (!ACTIONS.includes(action) && !isDialectAction(action)) {
     const [problem] = body.problems;
     if (action === '' && problem) throw refuse(`${problem.field}: ${problem.sentence}`);
     if (action === '' && body.value('merchant_key') !== '')
@@ -55,9 +57,12 @@ function readForm(text: string): RequestToExplain {
     const sentence = action === '' ? 'The form has no action.' : 'The action of the form is not known.';
     throw refuse(`${sentence} The actions are ${ACTIONS.join(', ')}.`);
   }
-  const { value, isNested, isText, texts, problems } = body;
-  const operation: ApiOperation = S2S_OPERATIONS[action as keyof typeof S2S_OPERATIONS];
-  return { protocol: 's2s', candidates: [{ action, operation, value, isNested, isText }], texts, problems };
+  const { value, isNested, isText, texts, problems, cardText } = body;
+  const isOfCard = isDialectAction(action) || (action === 'SALE' && value('brand') === '' && cardText !== '');
+  const operation: ApiOperation = isOfCard
+    ? DIALECT_OPERATIONS[action as keyof typeof DIALECT_OPERATIONS]
+    : S2S_OPERATIONS[action as keyof typeof S2S_OPERATIONS];
+  return { protocol: 's2s', candidates: [{ action, operation, value, isNested, isText, cardText }], texts, problems };
 }
 
 /** The content type and the bytes of a form; a multipart body that was copied may have lost its carriage returns. */
@@ -74,7 +79,7 @@ function readCheckout(text: string, path: CheckoutPath | undefined): RequestToEx
   if (path === undefined && plain.value('merchant_key') === '' && ACTIONS.includes(plain.value('action'))) {
     throw refuse('A request to /post should be a form, not JSON.');
   }
-  const candidates = candidatesOf(json, path);
+  const candidates = candidatesOf(json, path, text);
   const repeated = repeatedFieldProblem(text, json);
   const problems: Problem[] = repeated ? [repeated] : [];
   return { protocol: 'checkout', candidates, texts: plain.texts, problems: [...problems, ...plain.problems] };
@@ -94,11 +99,15 @@ function parse(text: string): Record<string, unknown> {
   return json;
 }
 
-function candidatesOf(json: Record<string, unknown>, path: CheckoutPath | undefined): [Candidate, ...Candidate[]] {
+function candidatesOf(
+  json: Record<string, unknown>,
+  path: CheckoutPath | undefined,
+  text: string,
+): [Candidate, ...Candidate[]] {
   const ranked = (path === undefined ? PATHS : [path])
     .map((action) => {
       const operation: ApiOperation = CHECKOUT_OPERATIONS[action];
-      const { value, isNested, isText } = checkoutBody(json, aliasesOf(operation));
+      const { value, isNested, isText } = checkoutBody(json, aliasesOf(operation), text);
       const fields = operation.fields.filter(({ name }) => name !== 'hash');
       const sent = fields.filter(({ name }) => value(name) !== '');
       const missing = fields.filter(({ name, need }) => need === 'must' && value(name) === '');

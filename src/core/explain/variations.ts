@@ -1,5 +1,6 @@
 /** The known mistakes in request hashes: the step of the recipe that each one changes, and what the developer should do. */
 import { hash } from 'node:crypto';
+import { simpleUpper } from '../../lib/crypto/hash.ts';
 import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../rules/operations.ts';
 import type { Account } from '../context.ts';
 import { formatVariations } from './formats.ts';
@@ -32,6 +33,12 @@ export const UNICODE_UPPER_CASING = variation(
     'letters a to z.',
   { upperValue: unicodeUpper, upperSecret: unicodeUpper },
 );
+
+/** Accepted as well: C# and Go upper-case each letter to one letter. */
+export const SIMPLE_UPPER_CASING: Variation = {
+  ...UNICODE_UPPER_CASING,
+  changes: { upperValue: simpleUpper, upperSecret: simpleUpper },
+};
 
 /** Accepted by the gateway until the overlap after a rotation ends. */
 export const previousPassword = (secret: string): Variation =>
@@ -77,15 +84,21 @@ const JOINS: readonly Variation[] = [
   variation('password_first', 'The password is the first part of the text: append it after the last value.', {
     join: (values, secret) => secret + values.join(''),
   }),
-  ...SEPARATORS.map((separator) =>
-    variation('separator', 'The values are joined with a separator: concatenate them without any characters between.', {
-      join: (values, secret) => [...values, secret].join(separator),
-    }),
-  ),
-  ...SEPARATORS.map((separator) =>
-    variation('separator', 'The values are joined with a separator: concatenate them without any characters between.', {
-      join: (values, secret) => values.join(separator) + secret,
-    }),
+  ...SEPARATORS.flatMap((separator) =>
+    [(values: readonly string[]) => values, (values: readonly string[]) => values.filter((value) => value !== '')]
+      .flatMap((joined): Recipe['join'][] => [
+        (values, secret) => [...joined(values), secret].join(separator),
+        (values, secret) => joined(values).join(separator) + secret,
+      ])
+      .map((join) =>
+        variation(
+          'separator',
+          'The values are joined with a separator: concatenate them without any characters between.',
+          {
+            join,
+          },
+        ),
+      ),
   ),
   ...CLOSING_BREAKS.map((end) =>
     variation(
@@ -155,6 +168,20 @@ const DIGESTS: readonly Variation[] = [
     digest: (text) => sha1(hash('md5', Buffer.from(text, 'latin1'), 'hex')),
   }),
 ];
+
+const sha256Hex = (text: string): string => hash('sha256', text, 'hex');
+
+/** The digest that the account does not use, in the place of the one that it uses. */
+const otherDigest = ({ settings }: Account): Variation =>
+  settings['dialect.digest'] === 'md5'
+    ? variation(
+        'sha256',
+        'The inner digest is a SHA-256: compute an MD5 first, or ask your operator to set dialect.digest to sha256.',
+        { digest: (text) => sha1(sha256Hex(text)) },
+      )
+    : variation('md5', 'The inner digest is an MD5, which this account refuses: compute a SHA-256 in its place.', {
+        digest: (text) => sha1(md5Hex(text)),
+      });
 
 /** Other secrets that developers take for the password. */
 function secretVariations(account: Account): Variation[] {
@@ -276,7 +303,7 @@ function fieldVariations({ action, operation, value, names }: SignedRequest): Va
 /** The variations by the step that they change; two variations of different steps can be combined. */
 export const variationsFor = (account: Account, request: SignedRequest): Variation[][] => [
   [...CASING],
-  [...DIGESTS],
+  [otherDigest(account), ...DIGESTS],
   secretVariations(account),
   [...JOINS],
   formatVariations(),

@@ -1,15 +1,16 @@
 /** A payment in the lists of the admin API and in exports. */
 
-import { wireDate } from '../../lib/clock.ts';
-import { amountText } from '../../lib/money.ts';
+import { amountText } from '../../lib/money/money.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { splitConnectionKey } from '../../rules/connectors.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
-import type { Payment } from '../context.ts';
+import { exponentOf } from '../../rules/currencies.ts';
+import { declineClassOf } from '../../rules/declines.ts';
+import type { ListedPayment, Payment } from '../context.ts';
 
 export const amountFormatter =
   ({ currency }: Payment) =>
   (minor: bigint): string =>
-    amountText(minor, CURRENCIES[currency]?.exponent ?? 2);
+    amountText(minor, exponentOf(currency));
 
 export function paymentView(payment: Payment) {
   const formatAmount = amountFormatter(payment);
@@ -27,6 +28,7 @@ export function paymentView(payment: Payment) {
     captured: formatAmount(payment.captured),
     refunded: formatAmount(payment.refunded),
     decline_reason: payment.declineReason,
+    ...declineView(payment),
     attention: payment.attention,
     schedule_id: payment.scheduleId,
     created_at: wireDate(payment.createdAt),
@@ -37,10 +39,28 @@ export function paymentView(payment: Payment) {
   };
 }
 
+/** The class and the code of a decline; null for a payment that is not declined. */
+function declineView({ state, providerData }: Payment) {
+  if (state !== 'DECLINED') return { decline_class: null, decline_code: null };
+  return { decline_class: declineClassOf(providerData?.decline), decline_code: providerData?.decline?.code ?? null };
+}
+
 /** The connector and the connection of a stored key; the connection is null for the installation's own provider. */
 export function connectorView(key: string) {
   const { connector, connectionId } = splitConnectionKey(key);
   return { connector, connection_id: connectionId };
 }
 
-export type PaymentView = ReturnType<typeof paymentView>;
+/** What the payer began from. */
+export const originView = ({
+  linkId = null,
+  invoiceId = null,
+  isTelephoneOrder = false,
+}: {
+  linkId?: string | null | undefined;
+  invoiceId?: string | null | undefined;
+  isTelephoneOrder?: boolean | undefined;
+}) => ({ link_id: linkId, invoice_id: invoiceId, channel: isTelephoneOrder ? 'moto' : null });
+
+export const listedPaymentView = (payment: ListedPayment) => ({ ...paymentView(payment), ...originView(payment) });
+export type ListedPaymentView = ReturnType<typeof listedPaymentView>;

@@ -1,17 +1,14 @@
 /** The export of payments as CSV, in portions: memory does not grow with the number of payments. */
-import { csvRows } from '../../lib/csv.ts';
+import { csvRows } from '../../lib/text/csv.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { Gateway, Payment, PaymentFilter } from '../context.ts';
+import type { Gateway, ListedPayment, PaymentSelection } from '../context.ts';
 import { exportPayments } from '../payments/find.ts';
-import { accountsOf, report, wholeHours } from '../reports.ts';
+import { accountsOf, report, wholeHours } from '../reports/reports.ts';
 import type { Download } from './download.ts';
-import { type PaymentView, paymentView } from './payment-view.ts';
+import { type ListedPaymentView, listedPaymentView } from './payment-view.ts';
 
 /** A failure of the first read is thrown here, while an error can still be answered. */
-export async function paymentsCsv(
-  gateway: Gateway,
-  filter: Omit<PaymentFilter, 'before' | 'limit'>,
-): Promise<Download> {
+export async function paymentsCsv(gateway: Gateway, filter: PaymentSelection): Promise<Download> {
   const portions = exportPayments(gateway, filter);
   const first = await portions.next();
   const time = new Date(gateway.clock.now()).toISOString().replace(/\..*|:/g, '');
@@ -24,7 +21,7 @@ export async function paymentsCsv(
  */
 export async function estimatedPayments(
   gateway: Gateway,
-  { mids, mid, brand, from, to, ...others }: Omit<PaymentFilter, 'before' | 'limit'>,
+  { mids, mid, brand, from, to, ...others }: PaymentSelection,
 ): Promise<number | undefined> {
   if (Object.values(others).some((value) => value !== undefined)) return undefined;
   const now = gateway.clock.now(mid);
@@ -34,7 +31,7 @@ export async function estimatedPayments(
   return rows.filter((row) => brand === undefined || row.brand === brand).reduce((sum, row) => sum + row.payments, 0);
 }
 
-async function* csv(first: Payment[], rest: AsyncIterable<Payment[]>): AsyncGenerator<string, void> {
+async function* csv(first: ListedPayment[], rest: AsyncIterable<ListedPayment[]>): AsyncGenerator<string, void> {
   yield csvRows([PAYMENT_FIELDS, ...first.map(fieldValues)]);
   for await (const payments of rest) {
     // An empty chunk would end the stream.
@@ -43,7 +40,7 @@ async function* csv(first: Payment[], rest: AsyncIterable<Payment[]>): AsyncGene
 }
 
 /** The columns; the compiler requires all fields of the API. */
-const COLUMNS: Readonly<Record<keyof PaymentView, true>> = {
+const COLUMNS: Readonly<Record<keyof ListedPaymentView, true>> = {
   payment_id: true,
   mid: true,
   order_id: true,
@@ -57,6 +54,8 @@ const COLUMNS: Readonly<Record<keyof PaymentView, true>> = {
   captured: true,
   refunded: true,
   decline_reason: true,
+  decline_class: true,
+  decline_code: true,
   attention: true,
   schedule_id: true,
   created_at: true,
@@ -65,10 +64,13 @@ const COLUMNS: Readonly<Record<keyof PaymentView, true>> = {
   connection_id: true,
   route_reason: true,
   provider_reference: true,
+  link_id: true,
+  invoice_id: true,
+  channel: true,
 };
-const PAYMENT_FIELDS = Object.keys(COLUMNS) as (keyof PaymentView)[];
+const PAYMENT_FIELDS = Object.keys(COLUMNS) as (keyof ListedPaymentView)[];
 
-function fieldValues(payment: Payment): (string | number | null)[] {
-  const view = paymentView(payment);
+function fieldValues(payment: ListedPayment): (string | number | null)[] {
+  const view = listedPaymentView(payment);
   return PAYMENT_FIELDS.map((name) => view[name]);
 }

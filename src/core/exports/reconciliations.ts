@@ -1,6 +1,8 @@
 /** The rows of a reconciliation as the admin API and the CSV have them. */
-import { wireDateOrNull } from '../../lib/clock.ts';
-import { csvRows } from '../../lib/csv.ts';
+
+import { csvRows } from '../../lib/text/csv.ts';
+import { wireDateOrNull } from '../../lib/time/clock.ts';
+import { utcDay } from '../../lib/time/day.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Outcome } from '../../rules/statements.ts';
 import type { Gateway, ReconciledRow, Reconciliation } from '../context.ts';
@@ -50,7 +52,7 @@ export const reconciliationCsv = (
   { reconciliationId, createdAt }: Reconciliation,
   outcome: Outcome | undefined,
 ): Download => ({
-  filename: `reconciliation-${new Date(createdAt).toISOString().slice(0, 10)}${outcome ? `-${outcome}` : ''}.csv`,
+  filename: `reconciliation-${utcDay(createdAt)}${outcome ? `-${outcome}` : ''}.csv`,
   chunks: portions(gateway, reconciliationId, outcome),
 });
 

@@ -1,8 +1,9 @@
 /** Reports as the admin API and the panel show them: the range, the columns and rows, and the CSV. */
-import { wireDate } from '../../lib/clock.ts';
-import { csvRows } from '../../lib/csv.ts';
-import { amountText } from '../../lib/money.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+
+import { amountText } from '../../lib/money/money.ts';
+import { csvRows } from '../../lib/text/csv.ts';
+import { utcDay } from '../../lib/time/day.ts';
+import { exponentOf } from '../../rules/currencies.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REPORT_GROUPS, type ReportGroup } from '../../rules/reports.ts';
@@ -15,7 +16,7 @@ import {
   type ReportRange,
   report,
   wholeHours,
-} from '../reports.ts';
+} from '../reports/reports.ts';
 import type { Download } from './download.ts';
 
 /**
@@ -62,7 +63,7 @@ export async function reportCsv(gateway: Gateway, request: ReportRequest): Promi
   const { range, groups } = request;
   const { rows } = await wholeReport(gateway, request, LIMITS.reportCsvRowsMost);
   const columns = reportColumns(groups);
-  const days = [range.from, range.to - 1].map((ms) => wireDate(ms).slice(0, 10)).join('-to-');
+  const days = [range.from, range.to - 1].map((ms) => utcDay(ms)).join('-to-');
   const cells = (row: GroupedFigures): (string | number)[] => {
     const view: Record<string, string | number> = rowView(row, groups);
     return columns.map((column) => view[column] ?? '');
@@ -70,8 +71,7 @@ export async function reportCsv(gateway: Gateway, request: ReportRequest): Promi
   return { filename: `report-${days}.csv`, chunks: [csvRows([columns, ...rows.map(cells)])] };
 }
 
-export const reportAmount = (minor: bigint, currency: string): string =>
-  amountText(minor, CURRENCIES[currency]?.exponent ?? 2);
+export const reportAmount = (minor: bigint, currency: string): string => amountText(minor, exponentOf(currency));
 
 const FIGURE_COLUMNS = ['payments', 'settled', 'declined', 'captured', 'refunded', 'charged_back', 'paid_out', 'net'];
 
@@ -85,11 +85,12 @@ export function rowView(row: GroupedFigures, groups: readonly ReportGroup[]) {
   const has = (group: ReportGroup): boolean => groups.includes(group);
   const { currency, captured, refunded, chargedBack, paidOut } = row;
   return {
-    ...(has('day') && { day: wireDate(row.at as number).slice(0, 10) }),
+    ...(has('day') && { day: utcDay(row.at as number) }),
     ...(has('mid') && { mid: row.mid as string }),
     ...(has('brand') && { brand: row.brand as string }),
     currency,
     ...(has('connection') && { connection: row.connector as string }),
+    ...(has('decline_class') && { decline_class: row.declineClass as string }),
     payments: row.payments,
     settled: row.settled,
     declined: row.declined,

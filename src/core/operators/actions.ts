@@ -1,18 +1,23 @@
 /** What an operator does to a payment: the same operations as a merchant's, recorded under the operator's name. */
-import { isUuid } from '../../lib/id.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
 import { Refusal } from '../../rules/errors.ts';
-import type { PaymentWithDetails } from '../../store/payments.ts';
-import { findAccount } from '../accounts.ts';
+import type { RefundReason } from '../../rules/refund-reasons.ts';
+import { isAllowed, type Permission, type Role } from '../../rules/roles.ts';
+import type { AuditEntry } from '../../store/audit/audit.ts';
+import type { PaymentWithDetails } from '../../store/payments/payments.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { capture, readAmount, refund, voidPayment } from '../payments/change.ts';
 import type { Initiator, OperationResult } from '../payments/operate.ts';
 import { type Decision, type Resolved, readNote, resolveAttention } from '../payments/resolve.ts';
-import { auditEntry, type Caller, type Principal, sees } from '../principal.ts';
+import { auditEntry, type Caller, type Principal, sees } from './principal.ts';
 
-/** An empty amount means everything; `operationId` makes the request idempotent. */
+/** An empty amount means everything; `operationId` makes the request idempotent. The note is shown in the history. */
 export interface OperatorRequest {
   amount: string;
   operationId: string;
+  reason?: RefundReason | undefined;
+  note?: string;
 }
 
 export const OPERATOR_ACTIONS = ['capture', 'void', 'refund'] as const;
@@ -38,6 +43,13 @@ const PERFORM: Readonly<
     refund(gateway, account, payment, amount, initiator, 'refundOrReversal', operationId),
 };
 
+/** What an operator needs for an action. */
+export const ACTION_PERMISSIONS = {
+  capture: 'payments.operate',
+  void: 'payments.operate',
+  refund: 'payments.refund',
+} as const satisfies Record<OperatorAction, Permission>;
+
 /** Refuses a payment that does not exist, or that the caller may not see. */
 export async function requirePayment(
   gateway: Gateway,
@@ -49,10 +61,19 @@ export async function requirePayment(
   return payment;
 }
 
+/** Writes an entry once, however often the payment changes while its operation is composed. */
+function recorder({ audit }: Gateway, entry: AuditEntry): () => Promise<void> {
+  let written: Promise<void> | undefined;
+  return () => {
+    written ??= audit.append(entry);
+    return written;
+  };
+}
+
 /** Carries out what the operator decided about a payment on the attention list. */
 export async function resolveAs(
   gateway: Gateway,
-  principal: Pick<Principal, 'mids'>,
+  principal: Pick<Principal, 'mids' | 'refundLimit'>,
   by: Caller,
   paymentId: string,
   decision: Decision,
@@ -60,16 +81,17 @@ export async function resolveAs(
   const payment = await requirePayment(gateway, principal, paymentId);
   const { mid, paymentId: subject, attention, state, declineReason } = payment;
   const note = readNote(decision.note);
+  const requester = { id: by.id, refundLimit: principal.refundLimit };
   const before = { attention, status: state, decline_reason: declineReason };
   const after = { resolve: decision.resolve, note: note || null };
   const entry = auditEntry(gateway, by, 'payments.resolve_attention', { mid, subject, before, after });
-  return resolveAttention(gateway, payment, { ...decision, note }, by.name, () => gateway.audit.append(entry));
+  return resolveAttention(gateway, payment, { ...decision, note }, by.name, requester, recorder(gateway, entry));
 }
 
 /** Dismisses the mark without a note; a payment without a mark is returned as it is. */
 export async function attendAs(
   gateway: Gateway,
-  principal: Pick<Principal, 'mids'>,
+  principal: Pick<Principal, 'mids' | 'refundLimit'>,
   by: Caller,
   paymentId: string,
 ): Promise<PaymentWithDetails> {
@@ -81,7 +103,7 @@ export async function attendAs(
 
 export async function operateAs(
   gateway: Gateway,
-  principal: Pick<Principal, 'mids'>,
+  principal: Pick<Principal, 'mids' | 'refundLimit'>,
   by: Caller,
   paymentId: string,
   action: OperatorAction,
@@ -92,14 +114,26 @@ export async function operateAs(
   if (!account) throw new Refusal('noSuchPayment');
   readAmount(request.amount, payment, account, 0n);
   const { mid, paymentId: subject } = payment;
-  const after = { amount: request.amount || null, operation_id: request.operationId || null };
-  // Written first: if the process dies during the operation, the log has the request.
-  await gateway.audit.append(auditEntry(gateway, by, `payments.${action}`, { mid, subject, after }));
-  return PERFORM[action](gateway, account, payment, request, { actor: 'operator', name: by.name });
+  const note = readNote(request.note ?? '');
+  const after = {
+    amount: request.amount || null,
+    operation_id: request.operationId || null,
+    ...(request.reason && { reason: request.reason }),
+    ...(note !== '' && { note }),
+  };
+  const entry = auditEntry(gateway, by, `payments.${action}`, { mid, subject, after });
+  const record = recorder(gateway, entry);
+  const requester = { id: by.id, refundLimit: principal.refundLimit };
+  const initiator = { actor: 'operator', name: by.name, ...(note !== '' && { note }), requester, record } as const;
+  return PERFORM[action](gateway, account, payment, request, initiator);
 }
 
-/** The actions that a payment in this state may allow; the operation itself decides. */
-export function possibleActions({ state, authorised, captured, refunded }: PaymentWithDetails): OperatorAction[] {
+/** The actions that the role has and that a payment in this state may allow; the operation itself decides. */
+export function possibleActions(role: Role, payment: PaymentWithDetails): OperatorAction[] {
+  return actionsOf(payment).filter((action) => isAllowed(role, ACTION_PERMISSIONS[action]));
+}
+
+function actionsOf({ state, authorised, captured, refunded }: PaymentWithDetails): OperatorAction[] {
   if (state === 'PENDING') return authorised > 0n ? ['capture', 'void', 'refund'] : ['void'];
   return state === 'SETTLED' && refunded < captured ? ['refund'] : [];
 }

@@ -1,69 +1,73 @@
-/** Lockouts: counts failed sign-ins per operator and per address in the database, for all processes together. */
-import { addressPrefix } from '../../lib/address.ts';
+/** Lockouts: counts failed sign-ins in the database, for all processes together. */
 import { LIMITS } from '../../rules/limits.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry } from '../principal.ts';
+import { knownBrowser } from './known-browsers.ts';
+import { auditEntry } from './principal.ts';
+
+/** Where an attempt comes from. */
+export interface Client {
+  address: string;
+  userAgent: string;
+  /** The value of the cookie of a known browser; empty if the browser has none. */
+  browser: string;
+}
+
+/** Who is counted. Each has counts of its own, so that a stranger cannot lock out an operator who is known here. */
+export interface Guesser {
+  kind: 'operator' | 'browser' | 'session';
+  id: string;
+  email: string;
+  address: string;
+}
+
+/**
+ * The browser itself, if the operator with this e-mail address signed in there before. Otherwise the e-mail address, for all
+ * other browsers together; it need not belong to an operator, so that a lockout does not tell whether it does.
+ */
+export function guesserOf(gateway: Gateway, email: string, { address, browser }: Client): Guesser {
+  const known = knownBrowser(gateway, email, browser);
+  return known === undefined
+    ? { kind: 'operator', id: gateway.fingerprints.digest(email, 'operator sign-in'), email, address }
+    : { kind: 'browser', id: known, email, address };
+}
+
+/** What is guessed: a password, or a code after the right password. */
+const GUESSES = {
+  password: { suffix: '', windowMs: 'operatorFailureWindowMs', most: 'operatorFailuresMost' },
+  code: { suffix: ' code', windowMs: 'operatorCodeWindowMs', most: 'operatorCodeFailuresMost' },
+} as const;
 
 export interface Attempt {
   isLocked: boolean;
   /** The attempt failed: it stays counted. */
   fail(): Promise<void>;
-  /** This step succeeded, and another one follows. */
+  /** The attempt did not fail. Earlier failures still count: they may be those of somebody else. */
   release(): Promise<void>;
-  /** The operator is signed in: its earlier failures no longer count. */
-  succeed(): Promise<void>;
 }
 
-/**
- * Counts an attempt before its secrets are checked. The count of an operator is kept under the e-mail address that was
- * typed, so that a lockout does not tell whether there is such an operator. An attempt with a passkey counts for the
- * address only: a lockout by wrong passwords does not keep an operator with a passkey out.
- */
-export async function beginAttempt(gateway: Gateway, address: string, email?: string): Promise<Attempt> {
-  const { operatorCredentials, clock, fingerprints } = gateway;
+/** Counts an attempt before its secrets are checked, so that concurrent attempts cannot exceed the limit. */
+export async function beginAttempt(
+  gateway: Gateway,
+  { kind, id, email, address }: Guesser,
+  guess: keyof typeof GUESSES,
+): Promise<Attempt> {
+  const { operatorCredentials, clock } = gateway;
+  const { suffix, windowMs, most } = GUESSES[guess];
+  const subject = `${kind} ${id}${suffix}`;
   const now = clock.real();
-  const since = now - LIMITS.operatorFailureWindowMs;
-  const limits = [
-    { subject: `address ${addressPrefix(address)}`, most: LIMITS.addressFailuresMost, isOperator: false },
-    ...(email === undefined
-      ? []
-      : [
-          {
-            subject: `operator ${fingerprints.digest(email, 'operator sign-in')}`,
-            most: LIMITS.operatorFailuresMost,
-            isOperator: true,
-          },
-        ]),
-  ];
-  const counted: ((typeof limits)[number] & { count: number })[] = [];
-  for (const limit of limits) {
-    const count = await operatorCredentials.countAttempt(limit.subject, now, since);
-    counted.push({ ...limit, count });
-    // A locked address does not lock out operators.
-    if (count > limit.most) break;
-  }
-  const each = async (work: (subject: string, isOperator: boolean) => Promise<void>): Promise<void> => {
-    for (const { subject, isOperator } of counted) await work(subject, isOperator);
-  };
+  const failures = await operatorCredentials.countAttempt(subject, now, now - LIMITS[windowMs]);
   return {
-    isLocked: counted.some(({ count, most }) => count > most),
+    isLocked: failures > LIMITS[most],
     async fail() {
-      for (const { count, most, isOperator } of counted) {
-        if (count !== most) continue;
-        const operator = isOperator && email !== undefined ? await gateway.operators.findByEmail(email) : undefined;
-        const by = { kind: 'system', id: null, name: 'sign-in', address } as const;
-        const after = { failures: count, of: isOperator ? 'operator' : 'address' };
-        gateway.log.warn({ of: after.of, operator_id: operator?.operatorId }, 'sign-ins are locked out');
-        // The log of changes has no entry for an address that no operator has: anyone could fill it.
-        if (isOperator && !operator) continue;
-        const entry = auditEntry(gateway, by, 'operators.lockout', { subject: operator?.operatorId ?? null, after });
-        await gateway.audit.append(entry);
-      }
+      if (failures !== LIMITS[most]) return;
+      const operator = await gateway.operators.findByEmail(email);
+      const after = { failures, of: kind, guess };
+      gateway.log.warn({ ...after, operator_id: operator?.operatorId }, 'sign-ins are locked out');
+      // The log of changes has no entry for an address that no operator has: anyone could fill it.
+      if (!operator) return;
+      const by = { kind: 'system', id: null, name: 'sign-in', address } as const;
+      await gateway.audit.append(auditEntry(gateway, by, 'operators.lockout', { subject: operator.operatorId, after }));
     },
-    release: () => each((subject) => operatorCredentials.uncountAttempt(subject)),
-    succeed: () =>
-      each((subject, isOperator) =>
-        isOperator ? operatorCredentials.forgetFailures(subject) : operatorCredentials.uncountAttempt(subject),
-      ),
+    release: () => operatorCredentials.uncountAttempt(subject),
   };
 }

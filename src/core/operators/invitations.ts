@@ -1,15 +1,16 @@
 /** Invitations: one-time links with which operators choose how they sign in, for the first time or again. */
 import { hash } from 'node:crypto';
-import { newId, newSecret } from '../../lib/id.ts';
-import { Secret } from '../../lib/secret.ts';
+import { newId, newSecret } from '../../lib/crypto/id.ts';
+import { Secret } from '../../lib/crypto/secret.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { Role } from '../../rules/roles.ts';
-import type { NewCredentials } from '../../store/operator-credentials.ts';
-import type { Operator } from '../../store/operators.ts';
+import { isAllowed, type Role } from '../../rules/roles.ts';
+import type { Invitation, NewCredentials, NotAccepted } from '../../store/operators/credentials.ts';
+import type { Operator } from '../../store/operators/operators.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry, type Caller } from '../principal.ts';
+import type { Client } from './attempts.ts';
 import { creationOptions, type PasskeyOptions, verifyCreation } from './passkeys.ts';
 import { hashPassword, type PasswordProblem, passwordProblem } from './passwords.ts';
+import { auditEntry, type Caller, covers } from './principal.ts';
 import { openValue, sealValue } from './sealed-values.ts';
 import { newRecoveryCodes, newTotpSeed, recoveryDigest, sealTotpSeed, totpStep } from './totp.ts';
 
@@ -31,6 +32,10 @@ export interface NewOperator {
   role: Role;
   /** The accounts that the operator may see; null means all. */
   mids: string[] | null;
+  /** A decimal number; null for no limit. */
+  refundLimit: string | null;
+  /** Without one, the first part of the e-mail address, until the operator says its own. */
+  name?: string | undefined;
 }
 
 async function createLink(
@@ -43,7 +48,8 @@ async function createLink(
   const now = gateway.clock.real();
   const expiresAt = now + LIMITS.operatorInvitationMs;
   const entry = auditEntry(gateway, by, 'operators.invite', { subject: operatorId, after });
-  await gateway.operatorCredentials.insertInvitation(digestOf(secret), { operatorId, expiresAt }, now, entry);
+  const invitation = { operatorId, expiresAt, invitedBy: by.id };
+  await gateway.operatorCredentials.insertInvitation(digestOf(secret), invitation, now, entry);
   return new Secret(secret);
 }
 
@@ -51,20 +57,20 @@ async function createLink(
 export async function inviteOperator(
   gateway: Gateway,
   by: Caller,
-  { email, role, mids }: NewOperator,
+  { email, role, mids, refundLimit, name = email.split('@')[0] as string }: NewOperator,
 ): Promise<{ operator: Operator; secret: Secret } | 'emailInUse'> {
   const operator: Operator = {
     operatorId: newId(),
     email,
-    // Until the operator says its own.
-    name: email.split('@')[0] as string,
+    name,
     role,
     mids,
+    refundLimit,
     state: 'invited',
     createdAt: gateway.clock.real(),
     lastSignedInAt: null,
   };
-  const after = { email, role, mids };
+  const after = { email, role, mids, refund_limit: refundLimit };
   const entry = auditEntry(gateway, by, 'operators.create', { subject: operator.operatorId, after });
   if (!(await gateway.operators.insert(operator, entry))) return 'emailInUse';
   return { operator, secret: await createLink(gateway, by, operator.operatorId, after) };
@@ -85,10 +91,19 @@ export interface OpenInvitation {
   operator: Operator | undefined;
 }
 
-/** Undefined if the link is not known, has expired or was used. */
+/** Whether the maker of a link could still make it: a suspended or demoted operator takes over no other one. */
+async function isStillOffered(gateway: Gateway, { invitedBy }: Invitation, operator: Operator): Promise<boolean> {
+  if (invitedBy === null) return true;
+  const maker = (await gateway.operators.find(invitedBy)) ?? (await gateway.apiTokens.find(invitedBy));
+  if (!maker || ('state' in maker && maker.state !== 'active')) return false;
+  return isAllowed(maker.role, 'operators.manage') && covers(maker, operator);
+}
+
+/** Undefined if the link is not known, has expired or was used, or if its maker may no longer invite the operator. */
 export async function openInvitation(gateway: Gateway, secret: string): Promise<OpenInvitation | undefined> {
   const found = await gateway.operatorCredentials.findInvitation(digestOf(secret), gateway.clock.real());
   if (!found || found.operator?.state === 'suspended') return undefined;
+  if (found.operator && !(await isStillOffered(gateway, found.invitation, found.operator))) return undefined;
   if (!found.operator && (await gateway.operatorCredentials.isAnyoneActive())) return undefined;
   return { operator: found.operator };
 }
@@ -113,12 +128,6 @@ export function readProfile({ operator }: OpenInvitation, typed: Profile): Profi
   return email === undefined || Object.keys(problems).length > 0 ? { problems } : { name, email };
 }
 
-/** Where the acceptance comes from. */
-export interface Client {
-  address: string;
-  userAgent: string;
-}
-
 async function accept(
   gateway: Gateway,
   secret: string,
@@ -126,20 +135,25 @@ async function accept(
   { name, email }: Profile,
   credentials: NewCredentials,
   { address }: Client,
-): Promise<Operator | 'noInvitation' | 'emailInUse'> {
+): Promise<Operator | NotAccepted> {
   const by: Caller = { kind: 'operator', id: operatorId, name, address };
-  const after = { email, name, credentials: credentials.kind };
-  const entry = auditEntry(gateway, by, 'operators.accept_invitation', { subject: operatorId, after });
   const acceptance = { operatorId, name, email, credentials };
-  return gateway.operatorCredentials.accept(digestOf(secret), acceptance, gateway.clock.real(), entry);
+  return gateway.operatorCredentials.accept(digestOf(secret), acceptance, gateway.clock.real(), (before) =>
+    auditEntry(gateway, by, 'operators.accept_invitation', {
+      subject: operatorId,
+      before: before ? { name: before.name, state: before.state } : null,
+      after: { email, name, state: 'active', credentials: credentials.kind },
+    }),
+  );
 }
 
 /** The passkey options of an invitation; the browser adds what the operator typed. */
 export const invitationPasskeyOptions = (
   gateway: Gateway,
+  secret: string,
   { operator }: OpenInvitation,
 ): Promise<PasskeyOptions | undefined> =>
-  creationOptions(gateway, operator ?? { operatorId: newId(), email: 'Turnpike', name: '' });
+  creationOptions(gateway, digestOf(secret), operator ?? { operatorId: newId(), email: 'Turnpike', name: '' });
 
 export async function acceptWithPasskey(
   gateway: Gateway,
@@ -147,8 +161,8 @@ export async function acceptWithPasskey(
   profile: Profile,
   { state, credential }: { state: string; credential: string },
   client: Client,
-): Promise<Operator | 'noInvitation' | 'emailInUse' | 'refused'> {
-  const created = await verifyCreation(gateway, state, credential);
+): Promise<Operator | NotAccepted | 'refused'> {
+  const created = await verifyCreation(gateway, digestOf(secret), state, credential);
   if (!created) return 'refused';
   const credentials = { kind: 'passkey', passkey: created.passkey } as const;
   return accept(gateway, secret, created.operatorId, profile, credentials, client);
@@ -187,7 +201,7 @@ export async function acceptWithPassword(
   { name, email, passwordHash, seed }: Setup,
   code: string,
   client: Client,
-): Promise<{ operator: Operator; recoveryCodes: readonly string[] } | 'noInvitation' | 'emailInUse' | 'wrongCode'> {
+): Promise<{ operator: Operator; recoveryCodes: readonly string[] } | NotAccepted | 'wrongCode'> {
   const now = gateway.clock.real();
   const step = totpStep(seed, code.replace(/\s/g, ''), now);
   if (step === undefined) return 'wrongCode';

@@ -1,31 +1,131 @@
-/** The operators of an installation: lists them, changes their roles, suspends them. */
-import { Refusal } from '../../rules/errors.ts';
-import type { Role } from '../../rules/roles.ts';
-import type { Operator } from '../../store/operators.ts';
+/** What a caller does to operators: it manages those that it covers. To it, the others do not exist. */
+import { isUuid } from '../../lib/crypto/id.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
+import { invalidField, Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
+import { isMerchantRole, type Role } from '../../rules/roles.ts';
+import { isActiveOwner, type Operator } from '../../store/operators/operators.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry, type Caller } from '../principal.ts';
+import { inviteAgain, inviteOperator, type NewOperator } from './invitations.ts';
+import { auditEntry, type Caller, covers, type Reach, requireCovered } from './principal.ts';
 
-export const listOperators = ({ operators }: Gateway): Promise<Operator[]> => operators.list();
+/** The accounts of a merchant's user are chosen: without a list it would see all. */
+const missingAccounts = (): Refusal =>
+  invalidField('mids', SENTENCES.blank, { expected: 'The ids of the accounts that the user may see, as a list.' });
 
-/** Refuses a change that would leave no active owner: there would be no way back. */
-export async function changeOperator(
+/** Refuses accounts that do not exist. A restricted caller gets this far with its own accounts only. */
+async function requireAccounts(gateway: Gateway, mids: readonly string[] | null): Promise<void> {
+  const found = await Promise.all((mids ?? []).map((mid) => findAccount(gateway, mid)));
+  if (found.includes(undefined)) throw invalidField('mids', 'This value should be a list of ids of accounts.');
+}
+
+export const listOperators = async (gateway: Gateway, principal: Reach): Promise<Operator[]> =>
+  (await gateway.operators.list()).filter((operator) => covers(principal, operator));
+
+export async function requireOperator(gateway: Gateway, principal: Reach, operatorId: string): Promise<Operator> {
+  const operator = isUuid(operatorId) ? await gateway.operators.find(operatorId) : undefined;
+  if (!operator || !covers(principal, operator)) throw new Refusal('noSuchOperator');
+  return operator;
+}
+
+export async function inviteOperatorAs(
   gateway: Gateway,
+  principal: Reach,
+  by: Caller,
+  wanted: NewOperator,
+): ReturnType<typeof inviteOperator> {
+  requireCovered(principal, wanted);
+  if (isMerchantRole(wanted.role) && wanted.mids === null) throw missingAccounts();
+  await requireAccounts(gateway, wanted.mids);
+  return inviteOperator(gateway, by, wanted);
+}
+
+export async function inviteAgainAs(
+  gateway: Gateway,
+  principal: Reach,
   by: Caller,
   operatorId: string,
-  change: { role?: Role; isSuspended?: boolean },
+): Promise<{ operator: Operator; secret: Secret }> {
+  const operator = await requireOperator(gateway, principal, operatorId);
+  return { operator, secret: await inviteAgain(gateway, by, operator) };
+}
+
+/** The state of an operator that is suspended, or is no longer; one who never signed in can still use its invitation. */
+function stateAfter({ state, lastSignedInAt }: Operator, isSuspended: boolean): Operator['state'] {
+  if (isSuspended) return 'suspended';
+  if (state !== 'suspended') return state;
+  return lastSignedInAt === null ? 'invited' : 'active';
+}
+
+/** What a caller changes about an operator; what is absent stays as it is. */
+export interface OperatorChange {
+  name?: string;
+  role?: Role;
+  mids?: string[] | null;
+  refundLimit?: string | null;
+  isSuspended?: boolean;
+}
+
+const auditView = ({ name, role, mids, refundLimit, state }: Operator) => ({
+  name,
+  role,
+  mids,
+  refund_limit: refundLimit,
+  state,
+});
+
+/**
+ * Refuses an operator that the caller does not cover, now or after the change, and a change that would leave no active owner
+ * of all accounts: there would be no way back.
+ */
+export async function changeOperator(
+  gateway: Gateway,
+  principal: Reach,
+  by: Caller,
+  operatorId: string,
+  { isSuspended, ...values }: OperatorChange,
 ): Promise<Operator> {
-  const before = await gateway.operators.find(operatorId);
-  if (!before) throw new Refusal('noSuchOperator');
-  const { role = before.role, isSuspended = before.state === 'suspended' } = change;
-  const unsuspended = before.lastSignedInAt === null ? 'invited' : 'active';
-  const state = isSuspended ? 'suspended' : before.state === 'suspended' ? unsuspended : before.state;
-  const entry = auditEntry(gateway, by, 'operators.change', {
-    subject: operatorId,
-    before: { role: before.role, state: before.state },
-    after: { role, state },
+  if (!isUuid(operatorId)) throw new Refusal('noSuchOperator');
+  if (values.mids !== undefined) {
+    requireCovered(principal, { ...principal, mids: values.mids });
+    await requireAccounts(gateway, values.mids);
+  }
+  const changed = await gateway.operators.change(operatorId, (before) => {
+    if (!covers(principal, before)) throw new Refusal('noSuchOperator');
+    const change = { ...values, ...(isSuspended !== undefined && { state: stateAfter(before, isSuspended) }) };
+    const after = { ...before, ...change };
+    requireCovered(principal, after);
+    if (isMerchantRole(after.role) && after.mids === null) throw missingAccounts();
+    if (before.isLastOwner && !isActiveOwner(after)) throw new Refusal('lastOwner');
+    const audit = auditEntry(gateway, by, 'operators.change', {
+      subject: operatorId,
+      before: auditView(before),
+      after: auditView(after),
+    });
+    return { change, audit };
   });
-  const after = await gateway.operators.update(operatorId, { role, state }, entry);
-  if (after === 'lastOwner') throw new Refusal('lastOwner');
-  if (!after) throw new Refusal('noSuchOperator');
-  return after;
+  if (!changed) throw new Refusal('noSuchOperator');
+  return changed;
+}
+
+/** Deletes an operator with its credentials; it is signed out at once, and its invitation does not work any more. */
+export async function deleteOperator(
+  gateway: Gateway,
+  principal: Reach,
+  by: Caller,
+  operatorId: string,
+): Promise<void> {
+  const isDeleted =
+    isUuid(operatorId) &&
+    (await gateway.operators.delete(operatorId, (before) => {
+      if (!covers(principal, before)) throw new Refusal('noSuchOperator');
+      if (before.isLastOwner) throw new Refusal('lastOwner');
+      const { email } = before;
+      return auditEntry(gateway, by, 'operators.delete', {
+        subject: operatorId,
+        before: { email, ...auditView(before) },
+      });
+    }));
+  if (!isDeleted) throw new Refusal('noSuchOperator');
 }

@@ -1,13 +1,13 @@
 /** An operator's own sign-in: changes its password, authenticator app, recovery codes and passkeys, and ends sessions. */
 import { hash } from 'node:crypto';
-import { isText } from '../../lib/json.ts';
-import type { Secret } from '../../lib/secret.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
+import { isText } from '../../lib/text/json.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { Passkey } from '../../store/operator-credentials.ts';
+import type { Passkey } from '../../store/operators/credentials.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry, type Caller } from '../principal.ts';
 import { creationOptions, type PasskeyOptions, verifyCreation } from './passkeys.ts';
 import { hashPassword, type PasswordProblem, passwordProblem } from './passwords.ts';
+import { auditEntry, type Caller } from './principal.ts';
 import { openValue, sealValue, spendValue } from './sealed-values.ts';
 import type { Session } from './sessions.ts';
 import { newRecoveryCodes, newTotpSeed, recoveryDigest, sealTotpSeed, totpStep } from './totp.ts';
@@ -87,10 +87,18 @@ export async function changePassword(
   if (problem) return problem;
   const change = { passwordHash: await hashPassword(password), changedAt: gateway.clock.real() };
   const audit = entry(gateway, by, session, 'change_password');
-  return (await gateway.ownCredentials.setPassword(operator.operatorId, change, digest, audit))
+  return (await gateway.ownCredentials.setPassword(operator.operatorId, change, digest, [audit]))
     ? undefined
     : 'noPassword';
 }
+
+/** Chooses the language of the panel; null for that of the browser. */
+export const setLanguage = (gateway: Gateway, by: Caller, session: Session, language: string | null): Promise<void> =>
+  gateway.ownCredentials.setLanguage(
+    session.operator.operatorId,
+    language,
+    entry(gateway, by, session, 'set_language', { language }),
+  );
 
 /** The step between the QR code and the first code of the app; with a password, if the operator had none. */
 export interface OwnSetup {
@@ -116,7 +124,7 @@ export async function beginOwnSetup(
 export const openOwnSetup = (gateway: Gateway, session: Session, sealed: string): OwnSetup | undefined =>
   openValue<OwnSetup>(gateway, setupPurpose(session), sealed)?.value;
 
-/** Stores the seed once the operator has entered a code of its app, and returns new recovery codes. */
+/** Stores the seed with new recovery codes, and returns these, once the operator has entered a code of its app. */
 export async function finishOwnSetup(
   gateway: Gateway,
   by: Caller,
@@ -132,16 +140,26 @@ export async function finishOwnSetup(
   const step = totpStep(seed, code.replace(/\s/g, ''), now);
   if (step === undefined) return 'wrongCode';
   if (!(await spendValue(gateway, opened))) return 'expired';
+  const { codes, digests } = newCodes(gateway, session);
   const change = {
     ...(passwordHash !== undefined && { passwordHash }),
+    recoveryDigests: digests,
     totpSeed: sealTotpSeed(gateway, operator.operatorId, seed),
     totpStep: step,
     changedAt: now,
   };
-  const audit = entry(gateway, by, session, passwordHash === undefined ? 'change_totp' : 'add_password');
+  const audit = [
+    entry(gateway, by, session, passwordHash === undefined ? 'change_totp' : 'add_password'),
+    entry(gateway, by, session, 'renew_recovery_codes'),
+  ];
   const isStored = await gateway.ownCredentials.setPassword(operator.operatorId, change, digest, audit);
-  const recoveryCodes = isStored ? await renewRecoveryCodes(gateway, by, session) : undefined;
-  return recoveryCodes ? { recoveryCodes } : 'expired';
+  return isStored ? { recoveryCodes: codes } : 'expired';
+}
+
+/** New recovery codes, and what is stored of them. */
+function newCodes(gateway: Gateway, { operator: { operatorId } }: Session): { codes: string[]; digests: string[] } {
+  const codes = newRecoveryCodes();
+  return { codes, digests: codes.map((code) => recoveryDigest(gateway, operatorId, code)) };
 }
 
 /** New recovery codes; the earlier ones stop working. Undefined if the operator has no password to use them with. */
@@ -152,17 +170,19 @@ export async function renewRecoveryCodes(
 ): Promise<readonly string[] | undefined> {
   const { operatorId } = session.operator;
   if (!(await gateway.operatorCredentials.findPassword(operatorId))) return undefined;
-  const codes = newRecoveryCodes();
-  const digests = codes.map((code) => recoveryDigest(gateway, operatorId, code));
+  const { codes, digests } = newCodes(gateway, session);
   const audit = entry(gateway, by, session, 'renew_recovery_codes');
-  await gateway.ownCredentials.replaceRecoveryCodes(operatorId, digests, audit);
-  return codes;
+  const areStored = await gateway.ownCredentials.replaceRecoveryCodes(operatorId, digests, session.digest, audit);
+  return areStored ? codes : undefined;
 }
 
 /** The options of a further passkey; the browser refuses an authenticator that has one of this operator already. */
-export async function ownPasskeyOptions(gateway: Gateway, { operator }: Session): Promise<PasskeyOptions | undefined> {
+export async function ownPasskeyOptions(
+  gateway: Gateway,
+  { operator, digest }: Session,
+): Promise<PasskeyOptions | undefined> {
   const existing = await gateway.operatorCredentials.listPasskeys(operator.operatorId);
-  return creationOptions(gateway, operator, existing);
+  return creationOptions(gateway, digest, operator, existing);
 }
 
 /** A name that the operator gives a passkey; undefined if it is too long or not a text that can be stored. */
@@ -178,12 +198,12 @@ export async function addPasskey(
   { state, credential }: { state: string; credential: string },
   name: string,
 ): Promise<'added' | 'refused'> {
-  const created = await verifyCreation(gateway, state, credential);
+  const created = await verifyCreation(gateway, session.digest, state, credential);
   const { operatorId } = session.operator;
   if (created?.operatorId !== operatorId) return 'refused';
   const passkey = { ...created.passkey, operatorId, name: name || created.passkey.name };
   const audit = entry(gateway, by, session, 'add_passkey', { name: passkey.name });
-  return (await gateway.ownCredentials.insertPasskey(passkey, audit)) ? 'added' : 'refused';
+  return (await gateway.ownCredentials.insertPasskey(passkey, session.digest, audit)) ? 'added' : 'refused';
 }
 
 const credentialId = (id: string): Buffer => Buffer.from(id, 'base64url');

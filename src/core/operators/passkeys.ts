@@ -1,6 +1,6 @@
 /** Passkeys (WebAuthn): the options of the browser's calls, and the verification of their results. */
 import { LIMITS } from '../../rules/limits.ts';
-import type { Passkey } from '../../store/operator-credentials.ts';
+import type { Passkey } from '../../store/operators/credentials.ts';
 import type { Gateway } from '../context.ts';
 import { panelOrigins, relyingPartyId } from './panel-address.ts';
 import { openValue, sealValue, spendValue } from './sealed-values.ts';
@@ -29,6 +29,12 @@ const PROOF = 'passkey proof';
 const challengeState = (gateway: Gateway, purpose: string, challenge: Challenge): string =>
   sealValue(gateway, purpose, challenge, LIMITS.operatorStepMs);
 
+/** What a challenge is for, so that it is of no use elsewhere: a session or an invitation by its digest, or anyone. */
+export type ChallengeHolder = Buffer | null;
+
+const purposeOf = (ceremony: typeof CREATION | typeof PROOF, holder: ChallengeHolder): string =>
+  holder === null ? ceremony : `${ceremony} ${holder.toString('hex')}`;
+
 const idBytes = (operatorId: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(Buffer.from(operatorId.replaceAll('-', ''), 'hex'));
 
@@ -43,6 +49,7 @@ export const hasPasskeys = ({ publicUrl }: Pick<Gateway, 'publicUrl'>): boolean 
 /** The options of `navigator.credentials.create`; undefined if the panel's address does not allow passkeys. */
 export async function creationOptions(
   gateway: Gateway,
+  holder: ChallengeHolder,
   { operatorId, email, name }: { operatorId: string; email: string; name: string },
   existing: readonly Passkey[] = [],
 ): Promise<PasskeyOptions | undefined> {
@@ -61,16 +68,20 @@ export async function creationOptions(
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
     timeout: LIMITS.operatorStepMs,
   });
-  return { options, state: challengeState(gateway, CREATION, { challenge: options.challenge, operatorId }) };
+  return {
+    options,
+    state: challengeState(gateway, purposeOf(CREATION, holder), { challenge: options.challenge, operatorId }),
+  };
 }
 
 /** A new passkey, and the operator whose id it contains; undefined if the result is not valid or the challenge is old. */
 export async function verifyCreation(
   gateway: Gateway,
+  holder: ChallengeHolder,
   state: string,
   credential: string,
 ): Promise<{ operatorId: string; passkey: Omit<Passkey, 'operatorId'> } | undefined> {
-  const opened = openValue<Challenge>(gateway, CREATION, state);
+  const opened = openValue<Challenge>(gateway, purposeOf(CREATION, holder), state);
   const rpID = relyingPartyId(gateway.publicUrl);
   if (!opened || rpID === undefined || opened.value.operatorId === null) return undefined;
   if (!(await spendValue(gateway, opened))) return undefined;
@@ -107,6 +118,7 @@ export async function verifyCreation(
 /** The options of `navigator.credentials.get`: any passkey of the panel, or those of one operator. */
 export async function proofOptions(
   gateway: Gateway,
+  holder: ChallengeHolder = null,
   operatorId: string | null = null,
 ): Promise<PasskeyOptions | undefined> {
   const rpID = relyingPartyId(gateway.publicUrl);
@@ -119,12 +131,20 @@ export async function proofOptions(
     allowCredentials: passkeys.map(credentialDescriptor),
     timeout: LIMITS.operatorStepMs,
   });
-  return { options, state: challengeState(gateway, PROOF, { challenge: options.challenge, operatorId }) };
+  return {
+    options,
+    state: challengeState(gateway, purposeOf(PROOF, holder), { challenge: options.challenge, operatorId }),
+  };
 }
 
 /** The operator that a passkey proves; undefined if the proof is not valid, or its challenge is old or used. */
-export async function verifyProof(gateway: Gateway, state: string, credential: string): Promise<string | undefined> {
-  const opened = openValue<Challenge>(gateway, PROOF, state);
+export async function verifyProof(
+  gateway: Gateway,
+  holder: ChallengeHolder,
+  state: string,
+  credential: string,
+): Promise<string | undefined> {
+  const opened = openValue<Challenge>(gateway, purposeOf(PROOF, holder), state);
   const rpID = relyingPartyId(gateway.publicUrl);
   if (!opened || rpID === undefined || !(await spendValue(gateway, opened))) return undefined;
   const { operatorCredentials, clock } = gateway;

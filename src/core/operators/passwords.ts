@@ -1,8 +1,8 @@
 /** Passwords of operators: which ones are accepted, their Argon2id hashes, and the check of a password. */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Deadline } from '../../lib/deadline.ts';
-import { createLimiter } from '../../lib/limiter.ts';
-import type { Secret } from '../../lib/secret.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
+import { createLimiter } from '../../lib/flow/limiter.ts';
+import { Deadline } from '../../lib/time/deadline.ts';
 import { COMMON_PASSWORDS } from '../../rules/common-passwords.ts';
 import { LIMITS } from '../../rules/limits.ts';
 

@@ -1,9 +1,9 @@
 /** The filters of the list of payments that an operator saves under a name. */
 import { invalidField } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { SavedFilter } from '../../store/saved-filters.ts';
+import type { SavedFilter } from '../../store/operators/saved-filters.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry, type Caller } from '../principal.ts';
+import { auditEntry, type Caller } from './principal.ts';
 import type { Session } from './sessions.ts';
 
 export const listSavedFilters = ({ savedFilters }: Gateway, { operator }: Session): Promise<SavedFilter[]> =>

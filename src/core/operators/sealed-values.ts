@@ -1,6 +1,6 @@
 /** Sealed values that a form carries from one step to the next: they expire soon, and each can be used once. */
 import { hash } from 'node:crypto';
-import { boundTo } from '../../lib/seal.ts';
+import { boundTo } from '../../lib/crypto/seal.ts';
 import type { Gateway } from '../context.ts';
 
 export interface OpenedValue<Value> {

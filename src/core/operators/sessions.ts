@@ -1,10 +1,10 @@
 /** Sessions of the panel: starts and ends them, and identifies the operator of a request. */
 import { hash } from 'node:crypto';
-import { newSecret } from '../../lib/id.ts';
+import { newSecret } from '../../lib/crypto/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { Operator } from '../../store/operators.ts';
+import type { Operator } from '../../store/operators/operators.ts';
 import type { Gateway } from '../context.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from './principal.ts';
 
 export interface Session {
   principal: Principal & { id: string };
@@ -45,9 +45,9 @@ export async function findSession(gateway: Gateway, cookie: string): Promise<Ses
   );
   if (found?.operator.state !== 'active') return undefined;
   const { operator, session } = found;
-  const { operatorId: id, name, role, mids } = operator;
+  const { operatorId: id, name, role, mids, refundLimit } = operator;
   return {
-    principal: { kind: 'operator', id, name, role, mids },
+    principal: { kind: 'operator', id, name, role, mids, refundLimit },
     operator,
     formToken: gateway.fingerprints.digest(cookie, 'operator form'),
     digest,

@@ -1,23 +1,31 @@
 /** Signing in: with a passkey, or with a password and a one-time code; and confirming again who the operator is. */
-import type { Secret } from '../../lib/secret.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { Operator } from '../../store/operators.ts';
+import type { Operator } from '../../store/operators/operators.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry } from '../principal.ts';
-import { beginAttempt } from './attempts.ts';
-import type { Client } from './invitations.ts';
+import { beginAttempt, type Client, type Guesser, guesserOf } from './attempts.ts';
+import { newBrowserCookie } from './known-browsers.ts';
 import { verifyProof } from './passkeys.ts';
 import { isPassword } from './passwords.ts';
+import { auditEntry } from './principal.ts';
 import { openValue, sealValue, spendValue } from './sealed-values.ts';
 import { confirmSession, type Session, startSession } from './sessions.ts';
+import { inTurn } from './strangers.ts';
 import { openTotpSeed, recoveryDigest, totpStep } from './totp.ts';
 
 export type Method = 'passkey' | 'totp' | 'recovery_code' | 'invitation';
 
-/** Starts a session and returns the value of its cookie. The audit entry is first: no session is without one. */
-export async function signIn(gateway: Gateway, operator: Operator, method: Method, client: Client): Promise<string> {
+/** The values of the cookies of a session that was started, and of the browser, which is known from now on. */
+export interface SignedIn {
+  cookie: string;
+  browser: string;
+}
+
+/** Starts a session. The audit entry is first: no session is without one. */
+export async function signIn(gateway: Gateway, operator: Operator, method: Method, client: Client): Promise<SignedIn> {
   await recordProof(gateway, operator, 'operators.sign_in', method, client);
-  return startSession(gateway, operator, client.address, client.userAgent);
+  const cookie = await startSession(gateway, operator, client.address, client.userAgent);
+  return { cookie, browser: newBrowserCookie(gateway, operator.email) };
 }
 
 const recordProof = (
@@ -47,10 +55,18 @@ export async function checkPassword(
   gateway: Gateway,
   typedEmail: string,
   password: Secret,
-  { address }: Client,
+  client: Client,
 ): Promise<PasswordOutcome> {
   const email = typedEmail.trim().toLowerCase();
-  const attempt = await beginAttempt(gateway, address, email);
+  const guesser = guesserOf(gateway, email, client);
+  const check = () => checkGuess(gateway, guesser, password);
+  // Counted in its turn, too: otherwise invented e-mail addresses could fill the table of failures.
+  return guesser.kind === 'browser' ? check() : inTurn(client.address, check);
+}
+
+async function checkGuess(gateway: Gateway, guesser: Guesser, password: Secret): Promise<PasswordOutcome> {
+  const { email } = guesser;
+  const attempt = await beginAttempt(gateway, guesser, 'password');
   if (attempt.isLocked) return 'locked';
   const operator = await gateway.operators.findByEmail(email);
   const stored = operator && (await gateway.operatorCredentials.findPassword(operator.operatorId));
@@ -71,7 +87,7 @@ interface AcceptedCode {
 }
 
 /** Accepts a code of the authenticator app or a recovery code, each of them once. */
-async function acceptCode(
+export async function acceptCode(
   gateway: Gateway,
   operatorId: string,
   totpSeed: Buffer,
@@ -88,7 +104,7 @@ async function acceptCode(
   return codesLeft === undefined ? undefined : { method: 'recovery_code', codesLeft };
 }
 
-export type SignInOutcome = { cookie: string; codesLeft?: number | undefined } | 'wrong' | 'locked' | 'expired';
+export type SignInOutcome = (SignedIn & { codesLeft?: number | undefined }) | 'wrong' | 'locked' | 'expired';
 
 /** Whether the value of the step between password and code can still be used. */
 export const isPending = (gateway: Gateway, pending: string): boolean =>
@@ -107,7 +123,7 @@ export async function finishSignIn(
   const operator = await gateway.operators.find(operatorId);
   const stored = await gateway.operatorCredentials.findPassword(operatorId);
   if (operator?.state !== 'active' || stored?.changedAt !== changedAt) return 'expired';
-  const attempt = await beginAttempt(gateway, client.address, operator.email);
+  const attempt = await beginAttempt(gateway, guesserOf(gateway, operator.email, client), 'code');
   if (attempt.isLocked) return 'locked';
   const accepted = await acceptCode(gateway, operatorId, stored.totpSeed, code);
   if (!accepted) {
@@ -115,8 +131,8 @@ export async function finishSignIn(
     return 'wrong';
   }
   if (!(await spendValue(gateway, opened))) return 'expired';
-  await attempt.succeed();
-  return { cookie: await signIn(gateway, operator, accepted.method, client), codesLeft: accepted.codesLeft };
+  await attempt.release();
+  return { ...(await signIn(gateway, operator, accepted.method, client)), codesLeft: accepted.codesLeft };
 }
 
 export interface PasskeyProof {
@@ -124,21 +140,15 @@ export interface PasskeyProof {
   credential: string;
 }
 
+/** Not counted: a proof cannot be guessed, and takes no noticeable time to verify. */
 export async function signInWithPasskey(
   gateway: Gateway,
   { state, credential }: PasskeyProof,
   client: Client,
-): Promise<SignInOutcome> {
-  const attempt = await beginAttempt(gateway, client.address);
-  if (attempt.isLocked) return 'locked';
-  const operatorId = await verifyProof(gateway, state, credential);
+): Promise<SignedIn | 'wrong'> {
+  const operatorId = await verifyProof(gateway, null, state, credential);
   const operator = operatorId === undefined ? undefined : await gateway.operators.find(operatorId);
-  if (operator?.state !== 'active') {
-    await attempt.fail();
-    return 'wrong';
-  }
-  await attempt.succeed();
-  return { cookie: await signIn(gateway, operator, 'passkey', client) };
+  return operator?.state === 'active' ? signIn(gateway, operator, 'passkey', client) : 'wrong';
 }
 
 /** How this operator can prove who it is. */
@@ -177,8 +187,10 @@ export async function confirmWithPassword(
   code: string,
   client: Client,
 ): Promise<ConfirmOutcome> {
-  const { operatorId, email } = open.session.operator;
-  const attempt = await beginAttempt(gateway, client.address, email);
+  const { operator, digest } = open.session;
+  const { operatorId, email } = operator;
+  const guesser = { kind: 'session', id: digest.toString('hex'), email, address: client.address } as const;
+  const attempt = await beginAttempt(gateway, guesser, 'password');
   if (attempt.isLocked) return 'locked';
   const stored = await gateway.operatorCredentials.findPassword(operatorId);
   const isRight = await isPassword(password, stored?.passwordHash);
@@ -187,7 +199,7 @@ export async function confirmWithPassword(
     await attempt.fail();
     return 'wrong';
   }
-  await attempt.succeed();
+  await attempt.release();
   return confirm(gateway, open, accepted.method, client);
 }
 
@@ -197,12 +209,7 @@ export async function confirmWithPasskey(
   { state, credential }: PasskeyProof,
   client: Client,
 ): Promise<ConfirmOutcome> {
-  const attempt = await beginAttempt(gateway, client.address);
-  if (attempt.isLocked) return 'locked';
-  if ((await verifyProof(gateway, state, credential)) !== open.session.operator.operatorId) {
-    await attempt.fail();
-    return 'wrong';
-  }
-  await attempt.succeed();
-  return confirm(gateway, open, 'passkey', client);
+  const { operator, digest } = open.session;
+  const proved = await verifyProof(gateway, digest, state, credential);
+  return proved === operator.operatorId ? confirm(gateway, open, 'passkey', client) : 'wrong';
 }

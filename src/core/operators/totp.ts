@@ -1,7 +1,7 @@
 /** One-time codes: TOTP (RFC 6238) with a sealed seed, and recovery codes. */
 import { randomBytes } from 'node:crypto';
 import { TOTP, Secret as TotpSecret } from 'otpauth';
-import { boundTo } from '../../lib/seal.ts';
+import { boundTo } from '../../lib/crypto/seal.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Gateway } from '../context.ts';
 

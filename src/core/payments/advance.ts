@@ -1,9 +1,11 @@
 /** The single writer of state: writes an event with its history and callback in one guarded statement. */
 import type { Authentication } from '../../connectors/connector.ts';
-import { newSecret } from '../../lib/id.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { newSecret } from '../../lib/crypto/id.ts';
+import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
+import { lower } from '../../lib/money/decimal.ts';
 import type { Attention } from '../../rules/attention.ts';
-import { brandOf } from '../../rules/brands.ts';
+import { type ChargebackEvent, isChargebackEvent } from '../../rules/chargebacks.ts';
+import { canRepeat } from '../../rules/connectors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isOpen, isRetriable, nextState, type PaymentEvent } from '../../rules/states.ts';
@@ -16,11 +18,11 @@ import type {
   PaymentChanges,
   PaymentWithDetails,
   Transition,
-} from '../../store/payments.ts';
+} from '../../store/payments/payments.ts';
 import { composeCallback } from '../callbacks/compose.ts';
+import { cardsAfter } from '../cards/vault.ts';
 import type { Gateway } from '../context.ts';
-import { hasReceipt } from '../receipts.ts';
-import { eraseAfterOutcome } from '../vault.ts';
+import { hasReceipt } from '../receipts/receipts.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
 
 /** An event with the data that it writes to the payment. */
@@ -37,6 +39,10 @@ export interface EventInput {
   /** What the payer has to do now. */
   nextStep?: NextStep | undefined;
   attention?: Attention;
+  /** What was captured of an authorisation, as the provider names it; the whole amount if omitted. Of `settled` only. */
+  captured?: bigint | undefined;
+  /** What the bank took, as the provider names it; everything that is left if omitted. Of chargebacks only. */
+  chargedBack?: bigint | undefined;
   /** When the work loop processes the payment again; never if omitted. */
   dueAt?: number | undefined;
   /** The event is dropped if this is false for the payment as it is when the event is written. */
@@ -44,24 +50,30 @@ export interface EventInput {
 }
 
 /** What each event writes besides the state; the amounts depend on the event only. */
-const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment) => PaymentChanges>> = {
+const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment, input: EventInput) => PaymentChanges>> = {
   authorised: (payment) => ({ authorised: payment.amount, ...withRecurringToken(payment) }),
-  settled: (payment) => ({ authorised: payment.amount, captured: payment.amount, ...withRecurringToken(payment) }),
+  settled: (payment, { captured = payment.amount }) => ({
+    authorised: payment.amount,
+    captured,
+    ...withRecurringToken(payment),
+  }),
   unanswered: () => ({ inDoubt: true }),
   captured: (payment) => ({ captured: payment.authorised }),
   refunded: (payment) => ({ refunded: payment.captured }),
 };
 
 const withRecurringToken = (payment: Payment): PaymentChanges =>
-  payment.isRecurringInit && payment.recurringToken === null && brandOf(payment.brand)?.recurs
+  payment.isRecurringInit && payment.recurringToken === null && canRepeat(payment.brand, payment.connector)
     ? { recurringToken: newSecret() }
     : {};
 
 /** Two marks survive other events: a conflict until the provider is queried, and a chargeback until it is applied. */
 function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Attention | null {
   if (attention === 'conflict' && busy !== null && event !== 'settled') return attention;
-  return attention === 'unexpected_chargeback' && event !== 'chargedBack' ? attention : null;
+  return attention === 'unexpected_chargeback' && !takesBack(event) ? attention : null;
 }
+
+const takesBack = (event: PaymentEvent): boolean => event === 'chargedBack' || event === 'secondChargedBack';
 
 /** Everything that an event changes in a payment besides its state. */
 function changes(payment: Payment, input: EventInput): PaymentChanges {
@@ -75,7 +87,7 @@ function changes(payment: Payment, input: EventInput): PaymentChanges {
     nextStep: input.nextStep ?? null,
     attention: input.attention ?? keptAttention(payment, input.event),
   };
-  return Object.assign(changed, input.learned, then, EFFECTS[input.event]?.(payment));
+  return Object.assign(changed, input.learned, then, EFFECTS[input.event]?.(payment, input));
 }
 
 /** Whether money moved, or was reserved for the first time, after the payment had ended without success. */
@@ -107,7 +119,10 @@ export async function writeWithRetry<Written extends Transition | undefined>(
   throw new Error(`The payment ${payment.paymentId} changed too often for its transition to be written.`);
 }
 
-/** Writes a transition together with its callback and its receipt; returns false if the payment has changed since it was read. */
+/**
+ * Writes a transition together with its callback, its receipt and the erasure of its card; returns false if the payment has
+ * changed since it was read.
+ */
 export async function writeTransition(
   gateway: Gateway,
   transition: Transition,
@@ -115,13 +130,13 @@ export async function writeTransition(
 ): Promise<boolean> {
   const composed = composeCallback(gateway, transition, authentication);
   const callback = composed instanceof Promise ? await composed : composed;
-  const reported = callback ? { ...transition, callback } : transition;
+  const cards = cardsAfter(transition);
+  const reported = callback || cards ? { ...transition, callback, cards } : transition;
   const isMailed = gateway.mailer !== undefined && (await hasReceipt(gateway, transition));
   const isWritten = await gateway.payments.transition(isMailed ? { ...reported, hasReceipt: true } : reported);
   if (!isWritten) return false;
   if (transition.after.state !== transition.before.state) gateway.metrics.entered(transition.after.state);
   if (callback && callback.dueAt !== null) gateway.deliverer.wake();
-  if (transition.after.details.card) await eraseAfterOutcome(gateway, transition);
   return true;
 }
 
@@ -172,10 +187,52 @@ function composeCurrent(
   if (event === 'abandoned' && found.busy !== null) return undefined;
   if (event === 'settled' && found.busy !== null && isOpen(found.state))
     return settledWhileBusy(gateway, found, input, now);
+  if (event === 'settled' && input.captured !== undefined && isOpen(found.state) && found.authorised > 0n)
+    return composeCaptured(found, input, input.captured, now);
   if (isLateSuccess(found, event)) return composeLateSuccess(gateway, found, input, now);
   // Some providers report a void as a decline; the outcome of the void in flight changes the state.
   if (event === 'declined' && isVoiding(found)) return composeNoted(found, input, now);
+  if (isChargebackEvent(event)) return composeChargeback(gateway, found, { ...input, event }, now);
   return composeTransition(found, input, now);
+}
+
+/** An authorisation was captured at the provider itself, perhaps in part. */
+function composeCaptured(before: PaymentWithDetails, input: EventInput, captured: bigint, now: number): Transition {
+  const composed = composeTransition(before, { ...input, event: 'captured' }, now);
+  return { ...composed, after: { ...composed.after, captured }, moved: captured };
+}
+
+/** A chargeback takes at most what is left of the payment; a reversal returns what was taken last. */
+async function composeChargeback(
+  gateway: Gateway,
+  before: PaymentWithDetails,
+  input: EventInput & { event: ChargebackEvent },
+  now: number,
+): Promise<Transition> {
+  const composed = composeTransition(before, input, now);
+  if (composed.event !== input.event) {
+    // The bank has taken a part, and takes another one by a chargeback of its own: the operator has to look at it.
+    const isSeparate = before.state === 'CHARGEBACK' && (await isNewChargeback(gateway, before, input));
+    return isSeparate ? { ...composed, after: { ...composed.after, attention: 'unexpected_chargeback' } } : composed;
+  }
+  const left = before.captured - before.refunded;
+  if (input.event !== 'chargebackReversed') {
+    const { chargedBack = left } = input;
+    return { ...composed, moved: lower(chargedBack, left) };
+  }
+  const taken = (await gateway.payments.history(before)).findLast(({ toState, fromState }) => toState !== fromState);
+  return { ...composed, moved: taken?.amount ?? left };
+}
+
+/** Whether the provider names a chargeback that the history does not have; one without a name may be a repeat. */
+async function isNewChargeback(
+  { payments }: Gateway,
+  before: PaymentWithDetails,
+  { event, call }: EventInput,
+): Promise<boolean> {
+  const reference = call?.chargeback;
+  if (!takesBack(event) || reference === undefined) return false;
+  return !(await payments.history(before)).some((row) => row.call?.chargeback === reference);
 }
 
 /**
@@ -202,7 +259,7 @@ const VOIDS: readonly OperationVerb[] = ['void', 'late_void'];
 /** A transition of the table of states, or a history entry without one if the table does not allow the event. */
 function composeTransition(before: PaymentWithDetails, input: EventInput, now: number): Transition {
   const { actor, call, event } = input;
-  const to = nextState(before.state, event);
+  const to = nextState(before.state, event, before.refunded === before.captured);
   if (to === undefined) return composeNoted(before, input, now, attentionFor(before, event));
   const at = event === 'abandoned' ? Math.min(now, payerDeadline(before) ?? now) : now;
   const after = withDeadline(Object.assign(withHistory(before, at), changes(before, input), { state: to }));
@@ -229,8 +286,9 @@ const isVoiding = ({ state, busy }: Payment): boolean => isOpen(state) && VOIDIN
 /** Marks a payment for the operator if an event that the table does not allow means that money has moved. */
 function attentionFor(before: PaymentWithDetails, event: PaymentEvent): PaymentChanges {
   if (isLateSuccess(before, event)) return { attention: 'late_success', dueAt: null };
-  if (event === 'chargedBack' && before.state !== 'CHARGEBACK') return { attention: 'unexpected_chargeback' };
-  return {};
+  if (takesBack(event) && before.state !== 'CHARGEBACK') return { attention: 'unexpected_chargeback' };
+  const isReturned = event === 'chargebackReversed' && !isOpen(before.state);
+  return isReturned && before.attention === 'unexpected_chargeback' ? { attention: null } : {};
 }
 
 /** The provider reports a settlement while an operation is in flight. */
@@ -243,7 +301,7 @@ async function settledWhileBusy(
   if (before.busy === 'capture') {
     // The capture in flight settled the payment, so the captured amount is that of the capture.
     const composed = composeTransition(before, input, now);
-    const captured = await captureInFlight(gateway, before);
+    const captured = input.captured ?? (await captureInFlight(gateway, before));
     return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
   }
   // The outcome of the void comes first; then the provider is queried to resolve the conflict.

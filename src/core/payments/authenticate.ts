@@ -3,12 +3,13 @@ import type { Authentication, BrowserData } from '../../connectors/connector.ts'
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
-import type { CallRecord, PaymentWithDetails } from '../../store/payments.ts';
-import { displayName } from '../accounts.ts';
+import type { ThreeDsRequest } from '../../rules/risk/actions.ts';
+import type { CallRecord, PaymentWithDetails } from '../../store/payments/payments.ts';
+import { displayName } from '../accounts/accounts.ts';
+import type { Card } from '../cards/vault.ts';
+import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Account, Gateway } from '../context.ts';
-import type { Card } from '../vault.ts';
 import { advance } from './advance.ts';
-import { capabilitiesOf } from './connectors.ts';
 import { linkOf } from './links.ts';
 import { submit } from './submit.ts';
 
@@ -24,20 +25,27 @@ export const authenticationCall = (outcome: string, tookMs: number): CallRecord 
   tookMs,
 });
 
-/** Authenticates the payer, then submits the card, declines the payment, or starts a challenge. */
+/** Authenticates the payer, unless the merchant enters the card of a caller; then submits the card, declines the payment, or starts a challenge. */
 export async function payByCard(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
   card: Card,
   browser: BrowserData,
+  threeDs?: ThreeDsRequest,
 ): Promise<PaymentWithDetails> {
+  // The cardholder is on the phone, and can pass no challenge.
+  if (payment.details.session?.isTelephoneOrder) return submit(gateway, payment, account, { card });
   const isAuthenticatedThere = capabilitiesOf(gateway, payment.connector)?.authentication === 'provider';
-  if (!isAuthenticatedThere) return authenticateAndSubmit(gateway, payment, account, card, browser);
-  return submit(gateway, payment, account, { card, browser }, (next) =>
-    authenticateAndSubmit(gateway, next, account, card, browser),
+  if (!isAuthenticatedThere) return authenticateAndSubmit(gateway, payment, account, card, browser, threeDs);
+  const challenge = (again: PaymentWithDetails): Promise<PaymentWithDetails> =>
+    payByCard(gateway, again, account, card, browser, CHALLENGE);
+  return submit(gateway, payment, account, { card, browser, threeDs, challenge }, (next) =>
+    authenticateAndSubmit(gateway, next, account, card, browser, threeDs),
   );
 }
+
+const CHALLENGE: ThreeDsRequest = { requested: 'challenge', reason: 'require_3ds' };
 
 async function authenticateAndSubmit(
   gateway: Gateway,
@@ -45,12 +53,17 @@ async function authenticateAndSubmit(
   account: Account,
   card: Card,
   browser: BrowserData,
+  threeDs?: ThreeDsRequest,
 ): Promise<PaymentWithDetails> {
+  const challenge = (again: PaymentWithDetails): Promise<PaymentWithDetails> =>
+    authenticateAndSubmit(gateway, again, account, card, browser, CHALLENGE);
+  // The rule asks for no authentication at all.
+  if (threeDs?.reason === 'skip_3ds') return submit(gateway, payment, account, { card, browser, threeDs, challenge });
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
-  const answer = await authenticate(gateway, payment, account, card, browser);
+  const answer = await authenticate(gateway, payment, account, card, browser, threeDs);
   if (answer === undefined || answer.kind === 'notEnrolled')
-    return submit(gateway, payment, account, { card, browser });
+    return submit(gateway, payment, account, { card, browser, threeDs });
   const { authentication } = answer;
   if (answer.kind === 'challenge') {
     gateway.securityCodes.keep(payment.paymentId, card.cvv);
@@ -69,7 +82,7 @@ async function authenticateAndSubmit(
     });
   }
   if (PROCEED.includes(authentication.transStatus))
-    return submit(gateway, payment, account, { card, browser, authentication });
+    return submit(gateway, payment, account, { card, browser, authentication, threeDs, challenge });
   return declineUnauthenticated(
     gateway,
     payment,
@@ -85,6 +98,7 @@ async function authenticate(
   account: Account,
   card: Card,
   browser: BrowserData,
+  threeDs: ThreeDsRequest | undefined,
 ) {
   const currency = CURRENCIES[payment.currency];
   if (!gateway.threeDs || !currency) return undefined;
@@ -102,6 +116,7 @@ async function authenticate(
       requestorUrl: gateway.publicUrl,
       notificationUrl: `${gateway.publicUrl}/3ds/${linkOf(gateway, payment.paymentId)}`,
       browser,
+      request: threeDs,
     });
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId }, 'the 3DS directory did not answer');

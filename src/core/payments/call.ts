@@ -1,13 +1,13 @@
 /** One call to a provider: bounded by the limits of its connector and by a deadline, and recorded for the history. */
-import { type Connector, NotSent } from '../../connectors/connector.ts';
-import { Deadline } from '../../lib/deadline.ts';
-import { createLimiter, NotBegun } from '../../lib/limiter.ts';
-import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
+import { type Connector, NotSent, RateLimited } from '../../connectors/connector.ts';
+import { createLimiter, NotBegun } from '../../lib/flow/limiter.ts';
+import { continueWith, type MaybePromise } from '../../lib/flow/maybe-promise.ts';
+import { Deadline } from '../../lib/time/deadline.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { CallRecord, Payment } from '../../store/payments.ts';
+import type { CallRecord, Payment } from '../../store/payments/payments.ts';
+import { capabilitiesOf, connectorOf } from '../connections/connectors.ts';
 import type { CallLimits, Gateway } from '../context.ts';
-import { capabilitiesOf, connectorOf } from './connectors.ts';
 
 function limitsOf(gateway: Gateway, name: string): CallLimits | undefined {
   const { providerLimits } = gateway;
@@ -48,7 +48,7 @@ export type Reply<Result> =
   /** The outcome is unknown; this is never a decline. */
   | { kind: 'unanswered'; call: CallRecord }
   /** The call was not sent: the provider cannot have received it. */
-  | { kind: 'notSent'; call: CallRecord };
+  | { kind: 'notSent'; call: CallRecord; limited?: RateLimited | undefined };
 
 export interface ProviderCall<Result> {
   payment: Payment;
@@ -83,7 +83,7 @@ export function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result
     if (!(error instanceof NotBegun)) gateway.health.failed(payment.connector, reason);
     const isNotSent = error instanceof NotSent || error instanceof NotBegun;
     return isNotSent
-      ? { kind: 'notSent', call: record('not sent', reason) }
+      ? { kind: 'notSent', call: record('not sent', reason), limited: error instanceof RateLimited ? error : undefined }
       : { kind: 'unanswered', call: record('no answer', reason) };
   };
   let answer: MaybePromise<Result>;

@@ -1,12 +1,13 @@
 /** Applies the result of a 3DS challenge, once, in the process that holds the security code of the card. */
 import type { AuthenticationResult } from '../../connectors/three-ds.ts';
-import { isUuid } from '../../lib/id.ts';
-import { boundTo } from '../../lib/seal.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
+import { boundTo } from '../../lib/crypto/seal.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { NextStep, PaymentWithDetails } from '../../store/payments.ts';
-import { findAccount } from '../accounts.ts';
+import type { NextStep, PaymentWithDetails } from '../../store/payments/payments.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { openCard } from '../cards/vault.ts';
 import type { Account, Gateway } from '../context.ts';
-import { openCard } from '../vault.ts';
+import { screenedAgain } from '../risk/screen.ts';
 import { authenticationCall, declineUnauthenticated } from './authenticate.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { waitForPayment } from './find.ts';
@@ -58,7 +59,9 @@ async function submitOrDecline(
   const authenticated = card && (await recordAuthentication(gateway, payment, call, authentication));
   if (!authenticated) return;
   const cvv = gateway.securityCodes.take(payment.paymentId);
-  await submit(gateway, authenticated, account, { card: { ...card, cvv }, authentication });
+  const submitNow = (passed: PaymentWithDetails): Promise<PaymentWithDetails> =>
+    submit(gateway, passed, account, { card: { ...card, cvv }, authentication });
+  await screenedAgain(gateway, account, authenticated, { number: card.number.reveal() }, submitNow);
 }
 
 const boundToHolder = (holder: string): string => boundTo('3ds', 'result', holder);

@@ -1,26 +1,29 @@
 /** Captures, voids and refunds: checks whether the payment allows them; the order of the checks is their precedence. */
-import { minorUnits } from '../../lib/money.ts';
+import { minorUnits } from '../../lib/money/money.ts';
 import { brandOf } from '../../rules/brands.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { exponentOf } from '../../rules/currencies.ts';
 import { DOCS } from '../../rules/docs.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
-import { expectedAmount, SENTENCES } from '../../rules/fields.ts';
-import type { Payment, PaymentWithDetails } from '../../store/payments.ts';
+import { amountSpelling, expectedAmount, hasExtraZeros, SENTENCES } from '../../rules/fields.ts';
+import { settingsReader } from '../../rules/settings.ts';
+import type { Payment, PaymentWithDetails } from '../../store/payments/payments.ts';
+import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Account, Gateway } from '../context.ts';
-import { capabilitiesOf } from './connectors.ts';
+import { requireReviewed } from '../risk/reviewed.ts';
 import { type Initiator, type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
 
 /** Reads the amount of a request in minor units; an empty one means everything. */
 export function readAmount(text: string, payment: Payment, { settings }: Account, everything: bigint): bigint {
   if (text === '') return everything;
-  const units = minorUnits(text, CURRENCIES[payment.currency]?.exponent ?? 2, settings.whole_amounts_allowed);
-  if (typeof units === 'bigint') return units;
+  const spelling = amountSpelling(settingsReader(settings));
+  const units = minorUnits(text, exponentOf(payment.currency), spelling);
+  if (typeof units === 'bigint' && !hasExtraZeros(text)) return units;
   const sentence = units === 'zero' ? SENTENCES.notPositive : SENTENCES.invalid;
   throw invalidField('amount', sentence, { expected: expectedAmount(payment.currency), docs: DOCS.amounts });
 }
 
-/** Captures an authorised amount, or a part of it, once. */
+/** Captures an authorised amount, or a part of it, once; a payment that waits for a review is refused. */
 export async function capture(
   gateway: Gateway,
   account: Account,
@@ -31,10 +34,23 @@ export async function capture(
 ): Promise<OperationResult> {
   // A malformed amount is refused before the operation_id is looked up.
   readAmount(amountText, payment, account, 0n);
+  await requireReviewed(gateway, payment);
+  return captureReviewed(gateway, account, payment, initiator, amountText, operationId);
+}
+
+/** Captures without regard to a review, which this may carry out. */
+export function captureReviewed(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  initiator: Initiator,
+  amountText = '',
+  operationId = '',
+): Promise<OperationResult> {
   const plan = (current: Payment): OperationPlan => {
     const amount = readAmount(amountText, current, account, current.authorised);
     if (current.state !== 'PENDING' || current.busy !== null) throw new Refusal('captureNotPending');
-    if (current.authorised === 0n) throw new Refusal('actionNotSupported');
+    if (current.authorised === 0n || payment.details.isCardCheck) throw new Refusal('actionNotSupported');
     if (amount > current.authorised) throw new Refusal('captureTooMuch');
     return { verb: 'capture', amount };
   };

@@ -1,7 +1,8 @@
 /** The payer's choice on the payment page: which methods are offered, which fields each needs, and the submission. */
-import { positionsIn } from '../../lib/form.ts';
-import { newId } from '../../lib/id.ts';
-import type { Secret } from '../../lib/secret.ts';
+
+import { newId } from '../../lib/crypto/id.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
+import { positionsIn } from '../../lib/text/form.ts';
 import {
   BRANDS,
   type Brand,
@@ -18,15 +19,12 @@ import {
   offeredMethods,
 } from '../../rules/brands.ts';
 import type { Problem } from '../../rules/errors.ts';
-import { cardNumberAt, checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
+import { cardNumbersAt, checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
+import { saleFieldsOf } from '../../rules/order-lines.ts';
 import { settingsReader } from '../../rules/settings.ts';
-import type { KeptCard, PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
-import { type CardRefusal, recordCardAttempt } from '../card-attempts.ts';
-import type { Account, Gateway } from '../context.ts';
-import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../vault.ts';
-import { type BrowserData, payByCard } from './authenticate.ts';
-import { reserveOrder } from './open.ts';
-import { recordPayerInput } from './record.ts';
+import type { KeptCard, PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
+import { type CardRefusal, recordCardAttempt } from '../cards/card-attempts.ts';
+import { type Card, type CardProblem, cardProblems, keepCard, openSavedCard } from '../cards/vault.ts';
 import {
   acceptedNetworks,
   asksForCard,
@@ -34,8 +32,15 @@ import {
   chooseRoute,
   factsOf,
   isCardHosted,
+  isNeededByProvider,
   takesEnteredCard,
-} from './route.ts';
+} from '../connections/route.ts';
+import type { Account, Gateway } from '../context.ts';
+import { claimUse } from '../links/claims.ts';
+import { screened } from '../risk/screen.ts';
+import { type BrowserData, payByCard } from './authenticate.ts';
+import { reserveOrder } from './open.ts';
+import { recordPayerInput } from './record.ts';
 import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 import { submit } from './submit.ts';
 
@@ -43,10 +48,11 @@ const NONE: ReadonlyMap<string, string> = new Map();
 
 /** Reads the fields of a payment, for each brand, under their names in a sale; the payer's input comes first. */
 export function fieldContextsOf(
-  gateway: Pick<Gateway, 'environment' | 'seal'>,
-  { details, orderId, amountText, currency }: PaymentWithDetails,
-  { settings }: Account,
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
 ): (label: string, payerInput?: ReadonlyMap<string, string>) => FieldContext {
+  const { details, orderId, amountText, currency } = payment;
   const order: Record<string, string> = {
     order_id: orderId,
     order_amount: amountText,
@@ -55,9 +61,11 @@ export function fieldContextsOf(
     identifier: details.identifier ?? '',
   };
   const secrets = secretsOfSession(gateway, details.session);
-  const setting = settingsReader(settings);
+  const setting = settingsReader(account.settings);
+  const lines = details.lines && saleFieldsOf(details.lines, currency);
   return (label, payerInput = NONE) => {
     const sent: Record<string, unknown> = {
+      ...lines,
       ...details.session?.parameters[label],
       ...secrets[label],
       ...details.parameters,
@@ -72,6 +80,7 @@ export function fieldContextsOf(
       value: (name) => payerInput.get(name) || sentValue(name),
       positions: (name) => positionsIn(Object.keys(sent), nameInside(name)),
       setting,
+      isNeededByProvider: (name) => isNeededByProvider(gateway, account, { ...factsOf(payment), brand: label }, name),
       allowsHttp: gateway.environment === 'sandbox',
     };
   };
@@ -105,6 +114,7 @@ export function methodsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
   const hasCards = isAllowed(payment, account, CARD) && canTake(gateway, account, CARD, factsOf(payment));
   const isHosted = hasCards && isCardHosted(gateway, account, payment);
   const card: Method = { label: CARD, fields: [], ...(isHosted && { isHosted }) };
+  if (payment.details.session?.isTelephoneOrder) return hasCards && !isHosted ? [card] : [];
   const methods = [...(hasCards ? [card] : []), ...brandMethods(gateway, payment, account)];
   const order = ownOrder(account);
   const position = ({ label }: Method): number => (order.includes(label) ? order.indexOf(label) : order.length);
@@ -126,8 +136,8 @@ export const asEntered = (
 const mustRecur = ({ isRecurringInit, scheduleId }: PaymentWithDetails): boolean =>
   isRecurringInit || scheduleId !== null;
 
-const isOtherCountry = ({ country }: Brand, { details: { payer } }: PaymentWithDetails): boolean =>
-  country !== undefined && Boolean(payer.country) && payer.country?.toUpperCase() !== country;
+const isOtherCountry = ({ countries }: Brand, { details: { payer } }: PaymentWithDetails): boolean =>
+  countries !== undefined && Boolean(payer.country) && !countries.includes(payer.country?.toUpperCase() ?? '');
 
 /** The name of a method in the list of a session: its label or an alias of the account. */
 const nameInSession = (
@@ -154,7 +164,7 @@ export function isOffered(gateway: Gateway, payment: PaymentWithDetails, account
     isAllowed(payment, account, label) &&
     canTake(gateway, account, label, factsOf(payment)) &&
     !isOtherCountry(brand, payment) &&
-    (brand.recurs === true || !mustRecur(payment))
+    (brand.recurs !== undefined || !mustRecur(payment))
   );
 }
 
@@ -219,11 +229,12 @@ export async function choose(
   method: Method,
   input: ReadonlyMap<string, string>,
   given: GivenDetails = {},
+  browserIp?: string,
 ): Promise<{ problems: Problem[] } | { payment: PaymentWithDetails }> {
   const brand = brandOf(method.label) as Brand;
   const values = new Map(method.fields.map(({ name }) => [name, input.get(name)?.trim() ?? '']));
   const problems: Problem[] = [...values]
-    .filter(([name, value]) => value.includes('\0') || cardNumberAt(name, value))
+    .filter(([name, value]) => value.includes('\0') || cardNumbersAt(name, value).length > 0)
     .map(([field]) => ({ field, sentence: SENTENCES.invalid }));
   const context = fieldContextsOf(gateway, payment, account)(method.label, values);
   checkFields(
@@ -241,7 +252,10 @@ export async function choose(
   const collected = await recordPayerInput(gateway, attempt, details, { brand: method.label, ...route });
   // The form was submitted twice: the second request gets the payment of the first.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
-  return { payment: await submit(gateway, collected, account) };
+  const submitted = await screened(gateway, account, collected, { ip: browserIp }, (passed, threeDs) =>
+    submit(gateway, passed, account, { threeDs }),
+  );
+  return { payment: submitted };
 }
 
 /** What the payer gave besides the fields of the method. */
@@ -286,7 +300,11 @@ export async function chooseCard(
     if (!chosen.kept) await gateway.cards.remove(attempt.mid, kept.id);
     return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   }
-  return { payment: await payByCard(gateway, collected, account, card, browser) };
+  const seen = { number: card.number.reveal(), ip: browser.ip, isSaved: chosen.kept !== undefined };
+  const paid = await screened(gateway, account, collected, seen, (passed, threeDs) =>
+    payByCard(gateway, passed, account, card, browser, threeDs),
+  );
+  return { payment: paid };
 }
 
 /** The chosen card, and what a payment stores of it; undefined if the session does not offer it. */
@@ -299,14 +317,15 @@ async function savedCardOf(
   return saved && { ...saved, card: { ...saved.card, cvv } };
 }
 
-/** The payment to submit: after a decline, a new attempt under the same order. */
-export function attemptOf(
-  gateway: Gateway,
-  found: PaymentWithDetails,
-): PaymentWithDetails | Promise<PaymentWithDetails> {
+/** The payment to submit: after a decline, a new attempt under the same order. Refuses one of a link that is used up. */
+export async function attemptOf(gateway: Gateway, found: PaymentWithDetails): Promise<PaymentWithDetails> {
+  await claimUse(gateway, found);
   const payment = { ...found, details: resealSession(gateway, found.details) };
   return payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
 }
+
+/** What a form of a brand may ask of the payer. */
+const OF_PAYER = ['first_name', 'last_name', 'email', 'phone', 'address', 'zip', 'city', 'country'];
 
 function detailsWith(
   gateway: Gateway,
@@ -320,7 +339,7 @@ function detailsWith(
   const methods = offeredMethods(brand, context);
   const { payer, identifier: _identifier, sealed: _sealed, parameters: _parameters, ...rest } = payment.details;
   const identifier = context.value('identifier');
-  const person = ['first_name', 'last_name', 'email', 'phone'].flatMap((name): [string, string][] => {
+  const person = OF_PAYER.flatMap((name): [string, string][] => {
     const value = context.value(`payer_${name}`);
     return value === '' ? [] : [[name, value]];
   });
@@ -335,12 +354,22 @@ function detailsWith(
 }
 
 /** The details without the payer's input: the next attempt starts with the merchant's data only. */
-export const detailsAsSent = ({ description, lines, payer, session, customData }: PaymentDetails): PaymentDetails => ({
+export const detailsAsSent = ({
+  description,
+  lines,
+  payer,
+  session,
+  customData,
+  callbackUrl,
+  channelId,
+}: PaymentDetails): PaymentDetails => ({
   description,
   ...(lines && { lines }),
   payer: session?.payer ?? payer,
   ...(session && { session }),
   ...(customData && { customData }),
+  ...(callbackUrl !== undefined && { callbackUrl }),
+  ...(channelId !== undefined && { channelId }),
 });
 
 /** Opens the next attempt of a session after a decline: a new payment under the same order. */

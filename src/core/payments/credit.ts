@@ -1,12 +1,13 @@
 /** Credits, which are refunds to a card by its token: finds the payment, reserves the order once, starts the refund. */
-import { newId } from '../../lib/id.ts';
+import { newId } from '../../lib/crypto/id.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { CardRow } from '../../store/cards.ts';
-import type { CreditRow } from '../../store/credits.ts';
-import type { PaymentWithDetails } from '../../store/payments.ts';
+import type { SoldCard } from '../../store/cards/cards.ts';
+import type { CreditRow } from '../../store/payments/credits.ts';
+import type { PaymentWithDetails } from '../../store/payments/payments.ts';
+import { cardFingerprint, cardOfToken } from '../cards/vault.ts';
 import type { Account, Gateway } from '../context.ts';
-import { cardOfToken } from '../vault.ts';
 import { readAmount, refundPlan } from './change.ts';
 import { duplicate, requestFingerprint } from './open.ts';
 import { type OperationResult, operate } from './operate.ts';
@@ -16,7 +17,8 @@ export interface CreditOrder {
   orderId: string;
   amountText: string;
   currency: string;
-  cardToken: string;
+  /** The token of the card, or its number: then the newest settled sale of that card is refunded. */
+  card: { token: string } | { number: Secret };
   /** Empty if the merchant sent none. */
   operationId?: string;
   /** The whole request, to distinguish a repeat from another request for the same order. */
@@ -26,7 +28,7 @@ export interface CreditOrder {
 /** Refunds to a card; a repeat of the same request gets the operation of the first one. */
 export async function credit(gateway: Gateway, account: Account, order: CreditOrder): Promise<OperationResult> {
   const { mid } = account;
-  const { card, isExpired } = await ownCard(gateway, account, order.cardToken);
+  const { card, isExpired } = await ownCard(gateway, account, order.card);
   // Each token has a card row of its own, so the id of the row stands for the token.
   const fields = [order.orderId, order.amountText, order.currency, card.cardId];
   const key = idempotencyKeyOf(order.operationId ?? '', 'credit', ...fields);
@@ -71,8 +73,13 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
   return result;
 }
 
-async function ownCard(gateway: Gateway, { mid }: Account, token: string) {
-  const found = await cardOfToken(gateway, token);
+async function ownCard(gateway: Gateway, { mid }: Account, card: CreditOrder['card']) {
+  if ('number' in card) {
+    const sold = await gateway.cards.findSettled(mid, await cardFingerprint(gateway, mid, card.number.reveal()));
+    if (!sold) throw new Refusal('unknownCardToken');
+    return { card: sold, isExpired: false };
+  }
+  const found = await cardOfToken(gateway, card.token);
   if (!found) throw new Refusal('unknownCardToken');
   if (found.card.mid !== mid) throw new Refusal('foreignCardToken');
   return found;
@@ -94,7 +101,7 @@ async function refuseOrderOfPayment({ credits, payments }: Gateway, reservation:
 /** The payment to refund: that of the order, if it used this card; otherwise the one that the token came from. */
 async function creditedPayment(
   gateway: Gateway,
-  { mid, paymentId, fingerprint }: CardRow,
+  { mid, paymentId, fingerprint }: SoldCard,
   orderId: string,
 ): Promise<{ payment: PaymentWithDetails; isOwnOrder: boolean }> {
   const [newest] = await gateway.payments.attempts({ mid, orderId }, 1);

@@ -2,7 +2,7 @@
 import { brandOf, NO_BRAND_YET, NO_CONNECTOR } from '../../rules/brands.ts';
 import { pendingDaysOf } from '../../rules/connectors.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { Payment, PaymentWithDetails } from '../../store/payments.ts';
+import type { Payment, PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
 
 type DeadlineFields = Pick<Payment, 'mid' | 'state' | 'payerUntil' | 'brand' | 'authorised' | 'inDoubt' | 'createdAt'> &

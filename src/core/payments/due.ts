@@ -1,12 +1,17 @@
 /** Processes due payments and operations: queries open outcomes, ends overdue payments, expires authorisations. */
+import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { OperationRow, PaymentWithDetails } from '../../store/payments.ts';
-import { findAccount } from '../accounts.ts';
+import type { OperationRow, PaymentWithDetails } from '../../store/payments/payments.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
+import { isInLostTime } from '../installation/hold.ts';
+import { authorisationEnd } from './authorisation-end.ts';
+import { endCardCheck } from './card-check.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { applyNotificationsOf } from './notifications.ts';
 import { expireAuthorisation, queryOperation, resolveRefusedExpiry } from './operate.ts';
-import { authorisationEnd, endOutOfTime, queryProvider } from './provider.ts';
+import { checkAuthorisation, endOutOfTime, queryProvider } from './provider.ts';
+import { recordQuery } from './record.ts';
 
 export async function processDueOperation(gateway: Gateway, operation: OperationRow): Promise<void> {
   try {
@@ -39,6 +44,22 @@ async function processPayment(gateway: Gateway, payment: PaymentWithDetails, acc
   const isAuthorised = payment.authorised > 0n;
   const isExpired =
     isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));
-  if (isExpired) return expireAuthorisation(gateway, payment, account);
-  return queryProvider(gateway, payment, account);
+  if (!isExpired) return queryProvider(gateway, payment, account);
+  return payment.details.isCardCheck ? endCardCheck(gateway, payment, account) : expire(gateway, payment, account);
+}
+
+/**
+ * Voids an authorisation whose time is over. After a restore the provider is asked first, because the payment may have
+ * been captured or voided since the backup; and nothing is voided before the release.
+ */
+async function expire(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<void> {
+  const restore = await gateway.restores.last();
+  if (!restore || !isInLostTime(gateway, restore, payment.createdAt))
+    return expireAuthorisation(gateway, payment, account);
+  const { kind, call } = await checkAuthorisation(gateway, payment, account);
+  if (kind === 'changed') return;
+  if (kind === 'authorised' && restore.releasedAt !== null) return expireAuthorisation(gateway, payment, account);
+  const { queryCount, attention } = payment;
+  const dueAt = gateway.clock.now(payment.mid) + LIMITS.heldPauseMs;
+  await recordQuery(gateway, payment, call, { queryCount, attention, dueAt });
 }

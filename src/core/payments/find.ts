@@ -1,20 +1,22 @@
 /** Finds payments. A merchant finds those of its own account only; any other id is unknown. */
-import { isUuid } from '../../lib/id.ts';
-import { pollUntil } from '../../lib/poll.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
+import { pollUntil } from '../../lib/flow/poll.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { NotificationRow } from '../../store/notifications.ts';
+import type { NotificationRow } from '../../store/payments/notifications.ts';
 import type {
   HistoryRow,
+  ListedPayment,
   OperationRow,
-  Payment,
+  PaymentCount,
   PaymentFilter,
   PaymentKey,
   PaymentPage,
+  PaymentSelection,
   PaymentStatus,
   PaymentWithDetails,
-} from '../../store/payments.ts';
+} from '../../store/payments/payments.ts';
 import type { Account, Gateway, Receipt } from '../context.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { endOutOfTime, queryProviderNow } from './provider.ts';
@@ -146,11 +148,15 @@ export async function inspectPayment(
 export const listPayments = (gateway: Gateway, filter: PaymentFilter): Promise<PaymentPage> =>
   gateway.payments.list(filter);
 
+/** For the operator: how many payments there are, up to a maximum. */
+export const countPayments = (gateway: Gateway, filter: PaymentSelection): Promise<PaymentCount> =>
+  gateway.payments.count(filter);
+
 /** For the operator: all payments, newest first, read in portions as the caller takes them. */
 export async function* exportPayments(
   gateway: Gateway,
-  filter: Omit<PaymentFilter, 'before' | 'limit'>,
-): AsyncGenerator<Payment[], void> {
+  filter: PaymentSelection,
+): AsyncGenerator<ListedPayment[], void> {
   let before: string | null | undefined;
   while (before !== null) {
     const { payments, next } = await gateway.payments.list({ ...filter, before, limit: LIMITS.exportPortion });

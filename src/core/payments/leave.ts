@@ -1,12 +1,12 @@
 /** The payer leaves an attempt for another method, or asks for a new code: nothing that may still be paid is replaced. */
-import { Deadline } from '../../lib/deadline.ts';
+import { Deadline } from '../../lib/time/deadline.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { DECLINE_CAUSES } from '../../rules/reasons.ts';
-import type { NextStep, PaymentWithDetails } from '../../store/payments.ts';
+import type { NextStep, PaymentWithDetails } from '../../store/payments/payments.ts';
+import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
-import { capabilitiesOf } from './connectors.ts';
 import { applyIfNew, callAndCheck } from './provider.ts';
 import { recordQuery } from './record.ts';
 

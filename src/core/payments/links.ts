@@ -1,6 +1,6 @@
 /** Payer links: the id of a payment with a keyed tag, so that links cannot be guessed. */
-import { isUuid } from '../../lib/id.ts';
-import type { PaymentWithDetails } from '../../store/payments.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
+import type { PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
 
 const PURPOSE = 'payer link';

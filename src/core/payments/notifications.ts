@@ -1,27 +1,28 @@
 /** Provider notifications: stores each one once and applies it to its payment, with retries. */
 import type { Connector, NotificationMeaning, ProviderNotification } from '../../connectors/connector.ts';
-import { isKeepable, isText } from '../../lib/json.ts';
+import { isKeepable, isText } from '../../lib/text/json.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { NotificationCursor, NotificationRow } from '../../store/notifications.ts';
-import type { CallRecord, FormerSubmission, PaymentWithDetails } from '../../store/payments.ts';
-import { findAccount } from '../accounts.ts';
-import { recordChargeback } from '../chargebacks.ts';
+import type { NotificationCursor, NotificationRow } from '../../store/payments/notifications.ts';
+import type { CallRecord, FormerSubmission, PaymentWithDetails } from '../../store/payments/payments.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import {
+  applyChargeback,
+  applyChargebackReport,
+  type ChargebackOutcome,
+  chargebackProgress,
+  isChargeback,
+} from '../chargebacks/report.ts';
+import { connectorOf } from '../connections/connectors.ts';
+import { paymentIdOf, referenceOf } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
-import { connectorOf } from './connectors.ts';
+import { applyElsewhere, applyRefunds } from './elsewhere.ts';
 import { applyOperationOutcome, queryOperation, resolveRefusedExpiry } from './operate.ts';
-import {
-  applyOutcome,
-  applyToFormer,
-  isExpectedAmount,
-  queryAsNotified,
-  queryProviderNow,
-  wrongAmountRecord,
-} from './provider.ts';
-import { paymentIdOf, referenceOf } from './provider-data.ts';
+import { applyOutcome, applyToFormer, queryAsNotified, queryProviderNow, resumeOnReturn } from './provider.ts';
 import { nextBackoff } from './query-schedule.ts';
-import { recordFailedOperation, recordWrongAmount } from './record.ts';
+import { recordFailedOperation, recordFormerSuccess, recordUnhandled, recordWrongAmount } from './record.ts';
+import { isExpectedAmount, wrongAmountRecord } from './reported-amounts.ts';
 
 const MAX_CLAIMED = 100;
 
@@ -189,22 +190,71 @@ async function applyNotification(
   const meaning = (await connectorOf(gateway, connector))?.interpretNotification(body, about);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
   if (former) {
-    if (meaning.kind === 'operation') return 'done';
+    // Nobody pays a former submission that waits for its payer.
+    if (isForCurrentOnly(meaning) || meaning.kind === 'returned') return 'done';
     return (await applyToFormer(gateway, payment, account, former, meaning)) ? 'done' : 'unanswered';
   }
   if (meaning.kind === 'operation' || row.operation !== null || row.operationReference !== null)
     return applyToOperation(gateway, row, payment, account, meaning);
   if (meaning.kind === 'ask') return ask(gateway, payment, account);
-  const call: CallRecord = { verb: 'notification', connector, outcome: meaning.kind, tookMs: 0 };
-  if (meaning.kind === 'chargedBack') await recordChargeback(gateway, payment, meaning);
-  if (meaning.kind === 'chargedBack' && isOpen(payment.state)) {
-    return (await chargeBackEarly(gateway, payment, account, call)) ? 'done' : 'early';
+  if (meaning.kind === 'returned') return resume(gateway, payment, account);
+  if (meaning.kind === 'unhandled') {
+    await recordUnhandled(gateway, payment, { verb: 'notification', connector, outcome: meaning.event, tookMs: 0 });
+    return 'done';
   }
-  if (isExpectedAmount(payment, meaning.reportedAmount)) await applyOutcome(gateway, payment, account, meaning, call);
+  if (meaning.kind === 'expired') return expire(gateway, payment, connector);
+  if (meaning.kind === 'chargebackReport') {
+    await applyChargebackReport(gateway, payment, meaning);
+    return 'done';
+  }
+  const call: CallRecord = { verb: 'notification', connector, outcome: meaning.kind, tookMs: 0 };
+  if (isChargeback(meaning)) return applyChargebackNotification(gateway, payment, account, meaning, call);
+  if (isSecondPayment(payment, meaning)) {
+    const reason = `Another payment: ${meaning.providerReference}`;
+    await recordFormerSuccess(gateway, payment, meaning.kind, { ...call, reason });
+  } else if (isExpectedAmount(payment, meaning.reportedAmount))
+    await applyOutcome(gateway, payment, account, meaning, call);
   else {
     const wrong = wrongAmountRecord(payment, meaning, (outcome) => ({ ...call, outcome }));
     await recordWrongAmount(gateway, payment, 'provider', wrong);
   }
+  return 'done';
+}
+
+type Meaning = NonNullable<NotificationMeaning>;
+
+/** Meanings that have no effect on a payment that another connection has taken over. */
+const isForCurrentOnly = (
+  meaning: Meaning,
+): meaning is Extract<Meaning, { kind: 'operation' | 'chargebackReport' | 'unhandled' | 'expired' }> =>
+  ['operation', 'chargebackReport', 'unhandled', 'expired'].includes(meaning.kind);
+
+/** The payer has paid once more: the provider reports a success under another reference than that of the money we know. */
+const isSecondPayment = (
+  { authorised, providerReference }: PaymentWithDetails,
+  meaning: Meaning,
+): meaning is Extract<Meaning, { kind: 'settled' | 'authorised' }> =>
+  (meaning.kind === 'settled' || meaning.kind === 'authorised') &&
+  authorised > 0n &&
+  providerReference !== null &&
+  meaning.providerReference !== undefined &&
+  meaning.providerReference !== providerReference;
+
+/** The provider has ended an authorisation. While an operation is under way, its outcome comes first. */
+async function expire(gateway: Gateway, payment: PaymentWithDetails, connector: string): Promise<Applied> {
+  if (payment.busy !== null) return 'unmatched';
+  const call: CallRecord = { verb: 'notification', connector, outcome: 'expired', tookMs: 0 };
+  if (payment.captured > 0n) {
+    // Not what we know: the money was captured.
+    await recordUnhandled(gateway, payment, call);
+    return 'done';
+  }
+  await advance(gateway, payment, {
+    event: 'expired',
+    actor: 'provider',
+    call,
+    onlyIf: ({ state, authorised }) => state === 'PENDING' && authorised > 0n,
+  });
   return 'done';
 }
 
@@ -213,7 +263,17 @@ async function ask(gateway: Gateway, payment: PaymentWithDetails, account: Accou
   const open = (await gateway.operations.of(payment)).filter(({ state }) => state === 'sent');
   for (const operation of open) await queryOperation(gateway, payment, operation);
   const current = open.length === 0 ? payment : ((await gateway.payments.find(payment)) ?? payment);
-  return (await queryAsNotified(gateway, current, account)) ? 'done' : 'unanswered';
+  const answered = await queryAsNotified(gateway, current, account);
+  if (!answered) return 'unanswered';
+  if (answered.refunds.length > 0) await applyRefunds(gateway, answered.payment, answered.refunds);
+  return 'done';
+}
+
+/** The payer has finished at the provider: resumes a payment that still waits for that. */
+async function resume(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<Applied> {
+  if (payment.nextStep?.kind !== 'redirect') return 'done';
+  const { nextStep } = await resumeOnReturn(gateway, payment, account, {});
+  return nextStep?.kind === 'redirect' ? 'unanswered' : 'done';
 }
 
 /** The provider reports the outcome of a capture, void or refund. */
@@ -230,6 +290,15 @@ async function applyToOperation(
       operationId === row.operation || (providerReference !== null && providerReference === row.operationReference),
   );
   const isFailure = meaning.kind === 'operation' && meaning.outcome.kind === 'declined';
+  if (!operation && !isFailure && meaning.kind === 'operation' && meaning.verb !== undefined) {
+    // The answer that has the provider's reference of one of ours may not be written yet.
+    const isOurs = operations.some((each) => each.state === 'sent' && each.providerReference === null);
+    const { operationReference } = row;
+    if (isOurs || operationReference === null) return 'unmatched';
+    const { verb, outcome } = meaning;
+    const applied = await applyElsewhere(gateway, payment, account, verb, operationReference, outcome);
+    return applied === 'done' ? 'done' : 'unmatched';
+  }
   // The capture of a sale is no operation of ours. One whose answer is not written yet may have another reference.
   const isOurs = operations.some(({ state }) => state === 'sent') || payment.captured === 0n;
   if (!operation && (!isFailure || isOurs)) return 'unmatched';
@@ -250,19 +319,35 @@ async function applyToOperation(
 
 const FINAL: readonly string[] = ['done', 'declined'];
 
+/** A chargeback of an open payment waits for its settlement, and a reversal for its chargeback. */
+async function applyChargebackNotification(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  outcome: ChargebackOutcome,
+  call: CallRecord,
+): Promise<Applied> {
+  const progress = await chargebackProgress(gateway, payment, outcome);
+  if (progress === 'repeated') return 'done';
+  if (progress === 'early') return 'unmatched';
+  if (isOpen(payment.state)) return chargeBackEarly(gateway, payment, account, outcome, call);
+  await applyChargeback(gateway, payment, outcome, call);
+  return 'done';
+}
+
 /**
- * A chargeback arrived before the settlement: queries the provider for the settlement. Returns false while the payment
- * is open; the notification is then retried, and the payment is on the operator's attention list meanwhile.
+ * A chargeback arrived before the settlement: queries the provider for the settlement. While the payment is open, the
+ * notification is retried, and the payment is on the operator's attention list.
  */
 async function chargeBackEarly(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
+  outcome: ChargebackOutcome,
   call: CallRecord,
-): Promise<boolean> {
-  const chargedBack = { event: 'chargedBack', actor: 'provider', call } as const;
+): Promise<Applied> {
   const queried = await queryProviderNow(gateway, payment, account);
   const isMarked = queried.attention === 'unexpected_chargeback' && isOpen(queried.state);
-  const after = isMarked ? queried : await advance(gateway, queried, chargedBack);
-  return !isOpen(after.state);
+  const after = isMarked ? queried : await applyChargeback(gateway, queried, outcome, call);
+  return isOpen(after.state) ? 'early' : 'done';
 }

@@ -1,28 +1,32 @@
 /** Opens a payment: reserves the order once, writes the intent, calls the provider, writes the outcome. */
-import { newId } from '../../lib/id.ts';
-import { minorUnits } from '../../lib/money.ts';
-import { pollUntil } from '../../lib/poll.ts';
+import { newId } from '../../lib/crypto/id.ts';
+import { pollUntil } from '../../lib/flow/poll.ts';
+import { minorUnits } from '../../lib/money/money.ts';
 import { brandOf, NO_BRAND_YET, NO_CONNECTOR, TOKEN_FIELD } from '../../rules/brands.ts';
 import { splitConnectionKey } from '../../rules/connectors.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { exponentOf } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { REASONS } from '../../rules/reasons.ts';
+import { CARD_MUST_REST, REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
-import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments.ts';
-import type { Schedule } from '../../store/schedules.ts';
-import type { UsedToken } from '../../store/wallet-tokens.ts';
+import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
+import type { Schedule } from '../../store/schedules/schedules.ts';
+import { sentAttempt } from '../cards/card-attempts.ts';
+import { payBySentCard, type SentCard } from '../cards/sent-card.ts';
+import { openCard } from '../cards/vault.ts';
+import { chooseRoute, factsOf, type RouteChoice } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
-import { openCard } from '../vault.ts';
+import { screened } from '../risk/screen.ts';
+import { subscriptionTo } from '../schedules/subscribe.ts';
+import { payByWallet, type WalletPayment } from '../wallets/card.ts';
 import { advance } from './advance.ts';
 import { refuseWhileFull } from './call.ts';
+import { CHECKED_UNITS } from './card-check.ts';
 import { isOutOfTime } from './deadlines.ts';
+import { retryId } from './derived-ids.ts';
 import { endOutOfTime } from './provider.ts';
-import { chooseRoute, factsOf, type RouteChoice } from './route.ts';
 import { withSecrets } from './secrets.ts';
 import { submit } from './submit.ts';
-import { subscriptionTo } from './subscribe.ts';
-import { payByWallet, type WalletPayment } from './wallet-card.ts';
 
 /** A checked order, independent of the protocol of its request. */
 export interface Order {
@@ -48,6 +52,8 @@ export interface Order {
   payerUntil?: number | undefined;
   /** The card of a device wallet, with what the provider needs besides it; never stored as a whole. */
   wallet?: WalletPayment | undefined;
+  /** The card that the merchant sent; `details.card` has what is stored of it. */
+  sentCard?: SentCard | undefined;
   /** Whether the payer has to fill in fields before the payment can be submitted. */
   needsFields?: boolean | undefined;
   /** The declined payment that the merchant retries with this one; the duplicate window does not apply to it. */
@@ -74,13 +80,15 @@ export async function openPayment(gateway: Gateway, account: Account, order: Ord
 
 /**
  * Opens a payment exactly once, however often and in however many processes this is called; undefined if the order is
- * used by another request. `earlier` are the contents of the attempts that this one follows.
+ * used by another request. `earlier` are the contents of the attempts that this one follows. `recover` is called before
+ * the payment is opened, and opens instead one that the provider has already; true if there was one.
  */
 export async function openOnce(
   gateway: Gateway,
   account: Account,
   order: Order,
   earlier: readonly string[],
+  recover?: (newest: PaymentWithDetails | undefined) => Promise<boolean>,
 ): Promise<PaymentWithDetails | undefined> {
   const payment = composePayment(gateway, account, order);
   const earlierFingerprints = earlier.map((content) => requestFingerprint(gateway, content));
@@ -92,6 +100,8 @@ export async function openOnce(
     if (newest && !earlierFingerprints.includes(fingerprint)) return undefined;
     // A retry or an operator, who accepted a late success, has settled the occurrence.
     if (newest && !isRetriable(newest.state)) return waitForOutcome(gateway, newest);
+    if (recover && !newest && (await isOfCredit(gateway, payment))) return undefined;
+    if (await recover?.(newest)) continue;
     const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
     if (await reserveOrder(gateway, attempt, order)) return begin(gateway, account, attempt, order);
     if (!newest && (await isOfCredit(gateway, payment))) return undefined;
@@ -110,21 +120,25 @@ export const requestFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints
 export const reserveOrder = (
   gateway: Gateway,
   payment: PaymentWithDetails,
-  { schedule, wallet }: Pick<Order, 'schedule' | 'wallet'>,
+  order: Pick<Order, 'schedule' | 'wallet' | 'sentCard'>,
 ): Promise<boolean> =>
-  schedule
-    ? reserveAndSubscribe(gateway, payment, schedule, wallet?.token)
-    : gateway.payments.open(payment, wallet?.token);
+  order.schedule ? reserveAndSubscribe(gateway, payment, order, order.schedule) : writeIntent(gateway, payment, order);
+
+const writeIntent = (
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  { wallet, sentCard }: Pick<Order, 'wallet' | 'sentCard'>,
+): Promise<boolean> => gateway.payments.open(payment, wallet?.token, sentCard && sentAttempt(gateway, payment));
 
 async function reserveAndSubscribe(
   gateway: Gateway,
   payment: PaymentWithDetails,
+  order: Pick<Order, 'wallet' | 'sentCard'>,
   schedule: Schedule,
-  token: UsedToken | undefined,
 ): Promise<boolean> {
   const subscription = subscriptionTo(schedule, payment);
   await gateway.schedules.subscribe(subscription);
-  const isReserved = await gateway.payments.open(payment, token);
+  const isReserved = await writeIntent(gateway, payment, order);
   if (!isReserved) await gateway.schedules.unsubscribe(subscription);
   return isReserved;
 }
@@ -138,9 +152,49 @@ function begin(
 ): Promise<PaymentWithDetails> {
   // The payer chooses a brand on the payment page.
   if (payment.brand === NO_BRAND_YET) return Promise.resolve(payment);
-  if (order.wallet) return payByWallet(gateway, payment, account, order.wallet);
+  const { recurringOf } = payment.details;
+  return recurringOf === undefined
+    ? send(gateway, account, payment, order)
+    : beginRepetition(gateway, account, payment, order, recurringOf);
+}
+
+/** After a decline for good no provider is asked again. */
+async function beginRepetition(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  order: Order,
+  first: string,
+): Promise<PaymentWithDetails> {
+  if (!(await gateway.schedules.isSeriesRefused(payment.mid, first))) return send(gateway, account, payment, order);
+  return advance(gateway, payment, {
+    event: 'declined',
+    actor: 'merchant',
+    declineReason: CARD_MUST_REST,
+    learned: { providerData: { ...payment.providerData, decline: { class: 'never' } } },
+  });
+}
+
+function send(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  order: Order,
+): Promise<PaymentWithDetails> {
+  const { wallet } = order;
+  if (wallet && 'passed' in wallet)
+    return screened(gateway, account, payment, {}, (passed) =>
+      submit(gateway, passed, account, { walletToken: wallet.passed }),
+    );
+  if (wallet) {
+    const number = wallet.card.number.reveal();
+    return screened(gateway, account, payment, { number }, (passed, threeDs) =>
+      payByWallet(gateway, passed, account, wallet, undefined, threeDs),
+    );
+  }
+  if (order.sentCard) return payBySentCard(gateway, payment, account, order.sentCard);
   if (payment.details.card) return submitCard(gateway, payment, account, payment.details.card);
-  if (!order.needsFields) return submit(gateway, payment, account);
+  if (!order.needsFields) return screened(gateway, account, payment, {}, (passed) => submit(gateway, passed, account));
   return advance(gateway, payment, { event: 'redirected', actor: 'merchant', nextStep: { kind: 'fields' } });
 }
 
@@ -152,7 +206,11 @@ async function submitCard(
   { id }: KeptCard,
 ): Promise<PaymentWithDetails> {
   const card = await openCard(gateway, payment.mid, id);
-  if (card) return submit(gateway, payment, account, { card });
+  if (card) {
+    return screened(gateway, account, payment, { number: card.number.reveal() }, (passed, threeDs) =>
+      submit(gateway, passed, account, { card, threeDs }),
+    );
+  }
   gateway.log.error({ payment_id: payment.paymentId }, 'the card of a repetition is not in the vault');
   return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason: REASONS.neverReceived });
 }
@@ -165,7 +223,7 @@ async function openAgain(
   order: Order,
 ): Promise<PaymentWithDetails> {
   const isTokenUsed = async (): Promise<boolean> =>
-    order.wallet !== undefined && gateway.walletTokens.isUsed(payment.mid, order.wallet.token.replayKey);
+    order.wallet !== undefined && gateway.walletTokens.isUsed(order.wallet.token.replayKey);
   for (;;) {
     const found = await gateway.payments.findByOrder(payment);
     if (!found && (await isOfCredit(gateway, payment))) throw duplicate();
@@ -178,7 +236,10 @@ async function openAgain(
     }
     const allowsReuse = order.retries !== undefined || account.settings.order_id_reuse !== 'never';
     if (!allowsReuse || !isRetriable(newest.state)) throw duplicate();
-    const retry = { ...payment, attempt: newest.attempt + 1 };
+    // The schedule of a charge that the merchant retries has to find the retry at the provider after a restore.
+    const isOfSchedule = order.retries !== undefined && order.scheduleId !== undefined && order.schedule === undefined;
+    const paymentId = isOfSchedule ? retryId(gateway, newest) : payment.paymentId;
+    const retry = { ...payment, paymentId, attempt: newest.attempt + 1 };
     if (await reserveOrder(gateway, retry, order)) return begin(gateway, account, retry, order);
     if (await isTokenUsed()) throw usedToken();
   }
@@ -216,13 +277,14 @@ const waitForOutcome = (gateway: Gateway, payment: PaymentWithDetails): Promise<
 function routeOf(
   gateway: Gateway,
   account: Pick<Account, 'routes'>,
-  { brand, first, currency, details }: Order,
+  { brand, first, currency, details, sentCard, isRecurringInit }: Order,
   { paymentId, amount }: { paymentId: string; amount: bigint },
 ): RouteChoice {
   if (brand === NO_BRAND_YET) return { connector: NO_CONNECTOR, routeReason: null };
   const isOfConnection = first !== undefined && splitConnectionKey(first).connectionId !== null;
   if (isOfConnection) return { connector: first, routeReason: 'The connection of the first payment' };
-  return chooseRoute(gateway, account, factsOf({ brand, currency, amount, details }), paymentId);
+  const facts = factsOf({ brand, currency, amount, details, isRecurringInit }, sentCard?.card.number.reveal());
+  return chooseRoute(gateway, account, facts, paymentId);
 }
 
 /** A new payment in its initial state. */
@@ -233,9 +295,10 @@ export function composePayment(
 ): PaymentWithDetails {
   const now = gateway.clock.now(account.mid);
   const brand = order.brand === NO_BRAND_YET ? undefined : brandOf(order.brand);
-  const exponent = CURRENCIES[order.currency]?.exponent ?? 2;
-  // Whether a whole amount is acceptable was checked with the request, perhaps under former settings.
-  const amount = minorUnits(order.amountText, exponent, true);
+  const exponent = exponentOf(order.currency);
+  // Whether fraction digits may be missing was checked with the request, perhaps under former settings.
+  const units = minorUnits(order.amountText, exponent, 'number');
+  const amount = units === 'zero' && order.details.isCardCheck ? CHECKED_UNITS : units;
   if ((!brand && order.brand !== NO_BRAND_YET) || typeof amount !== 'bigint')
     throw new Error('An order reached the core without being checked.');
   const paymentId = order.paymentId ?? newId();

@@ -1,8 +1,8 @@
 /** Performs captures, voids and refunds: writes the intent, calls the provider, writes the outcome. */
 import type { OperationOutcome, ProviderOperation } from '../../connectors/connector.ts';
-import { Deadline } from '../../lib/deadline.ts';
-import { isItemFault } from '../../lib/faults.ts';
-import { newId } from '../../lib/id.ts';
+import { newId } from '../../lib/crypto/id.ts';
+import { isItemFault } from '../../lib/flow/faults.ts';
+import { Deadline } from '../../lib/time/deadline.ts';
 import { pendingDaysOf } from '../../rules/connectors.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -16,14 +16,17 @@ import type {
   PaymentChanges,
   PaymentWithDetails,
   Transition,
-} from '../../store/payments.ts';
+} from '../../store/payments/payments.ts';
+import { isStorableState, memoryOf, referenceOf } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
+import { isHeld } from '../installation/hold.ts';
 import { isLateSuccess, withHistory, writeWithRetry } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
 import { type IdempotencyKey, resultOfRepeat } from './operation-ids.ts';
-import { expireAfterRefusedVoid, isExpectedAmount, wrongAmountRecord } from './provider.ts';
-import { isStorableState, memoryOf, referenceOf } from './provider-data.ts';
+import { expireAfterRefusedVoid } from './provider.ts';
 import { scheduleNextQuery } from './query-schedule.ts';
+import { type Requester, requireWithinLimit } from './refund-limit.ts';
+import { isExpectedAmount, wrongAmountRecord } from './reported-amounts.ts';
 import { notifyUrlOf } from './submission.ts';
 
 /** An operation that the payment allows. */
@@ -93,8 +96,10 @@ const OPERATION_RULES: Readonly<Record<OperationVerb, OperationRule>> = {
 /** The operations on a payment that has ended without success. */
 export const LATE_OPERATIONS: readonly OperationVerb[] = ['late_refund', 'late_void'];
 
-/** Who requested an operation; an operator has a name. */
-export type Initiator = Actor | { actor: 'operator'; name: string; note?: string };
+/** Who requested an operation; an operator has a name. `record` writes the request to the audit log. */
+export type Initiator =
+  | Actor
+  | { actor: 'operator'; name: string; note?: string; requester: Requester; record: () => Promise<void> };
 
 export const entryBy = (initiator: Initiator): Pick<Transition, 'actor' | 'actorName' | 'note'> =>
   typeof initiator === 'string'
@@ -120,6 +125,9 @@ export async function operate(
     if (idempotencyKey) existing = await gateway.operations.find(key);
     if (existing) return undefined;
     const { verb, amount } = plan(before);
+    if (typeof initiator === 'object') await requireWithinLimit(gateway, before, initiator.requester, { verb, amount });
+    // After the checks, so that the log has no refused request, and before the intent, so that it has every other one.
+    if (typeof initiator === 'object') await initiator.record();
     const intent: OperationRow = {
       ...key,
       paymentId: before.paymentId,
@@ -128,6 +136,7 @@ export async function operate(
       amount,
       content: idempotencyKey?.content ?? null,
       orderId: idempotencyKey?.orderId ?? null,
+      requestedBy: typeof initiator === 'object' ? initiator.requester.id : null,
       state: 'sent',
       reason: null,
       providerReference: null,
@@ -174,7 +183,10 @@ async function sendOperation(
   return writeOutcome(gateway, payment, operation, reply, true);
 }
 
-/** Queries an operation without a known outcome. One that never arrived is sent again if the provider is idempotent. */
+/**
+ * Queries an operation without a known outcome. One that never arrived is sent again if the provider is idempotent, but
+ * not while a restore is held.
+ */
 export async function queryOperation(
   gateway: Gateway,
   payment: PaymentWithDetails,
@@ -188,7 +200,8 @@ export async function queryOperation(
     deadline: new Deadline(LIMITS.providerTimeoutMs),
     async perform(connector, deadline) {
       const outcome = await connector.queryOperation(request, deadline);
-      const isSentAgain = outcome.kind === 'notFound' && connector.capabilities.isIdempotent;
+      const isSentAgain =
+        outcome.kind === 'notFound' && connector.capabilities.isIdempotent && !(await isHeld(gateway));
       return isSentAgain ? connector.operate(request, deadline) : outcome;
     },
   });
@@ -329,8 +342,9 @@ function composeDeclined(
   now: number,
 ): Transition {
   const { verb, amount } = operation;
-  // The provider settled the payment on its own and declines the partial capture: the full amount was captured.
-  const isFullyCaptured = verb === 'capture' && before.state === 'SETTLED';
+  // The provider settled the payment on its own and declines the partial capture: the full amount was captured, unless the
+  // provider named another one.
+  const isFullyCaptured = verb === 'capture' && before.state === 'SETTLED' && before.captured === amount;
   const after: PaymentWithDetails = {
     ...withHistory(before, now),
     ...OPERATION_RULES[verb].release(before, amount),

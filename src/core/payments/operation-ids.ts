@@ -1,8 +1,8 @@
 /** Idempotency of operations: a repeated request with the same `operation_id` gets the operation of the first one. */
-import { pollUntil } from '../../lib/poll.ts';
+import { pollUntil } from '../../lib/flow/poll.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { OperationRow, PaymentWithDetails } from '../../store/payments.ts';
+import type { OperationRow, PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
 
 /** An operation id that is fixed before the operation starts: by the merchant, or by the reservation of a credit. */

@@ -1,21 +1,21 @@
 /** The payer's view of a payment: finds it by its link and lists the payment methods that are still offered. */
-import { minorUnits } from '../../lib/money.ts';
+import { minorUnits } from '../../lib/money/money.ts';
 import { type Brand, brandOf, CARD, fieldsToAsk, NO_BRAND_YET } from '../../rules/brands.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { exponentOf } from '../../rules/currencies.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { PaymentWithDetails } from '../../store/payments.ts';
-import type { Schedule } from '../../store/schedules.ts';
-import { findAccount } from '../accounts.ts';
-import { hasNoAttemptsLeft } from '../card-attempts.ts';
+import type { PaymentWithDetails } from '../../store/payments/payments.ts';
+import type { Schedule } from '../../store/schedules/schedules.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { hasNoAttemptsLeft } from '../cards/card-attempts.ts';
+import { type SavedCard, savedCards } from '../cards/vault.ts';
+import { acceptedNetworks } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
-import { type SavedCard, savedCards } from '../vault.ts';
+import { subscriptionTo } from '../schedules/subscribe.ts';
+import { type PageWallet, walletsFor } from '../wallets/page.ts';
 import { detailsAsSent, fieldContextsOf, type Method, methodsFor } from './choose.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { findByLink } from './links.ts';
-import { type PageWallet, walletsFor } from './page-wallets.ts';
 import { endOutOfTime, resumeOnReturn } from './provider.ts';
-import { acceptedNetworks } from './route.ts';
-import { subscriptionTo } from './subscribe.ts';
 
 export interface PayerView {
   payment: PaymentWithDetails;
@@ -45,7 +45,7 @@ async function seriesOf(gateway: Gateway, payment: PaymentWithDetails): Promise<
   if (details.session === undefined || (!isRecurringInit && scheduleId === null)) return undefined;
   const schedule = scheduleId === null ? undefined : await gateway.schedules.find(mid, scheduleId);
   if (!schedule) return {};
-  const amount = minorUnits(details.session.scheduleAmount ?? '', CURRENCIES[currency]?.exponent ?? 2, true);
+  const amount = minorUnits(details.session.scheduleAmount ?? '', exponentOf(currency), 'number');
   const { nextAt } = subscriptionTo(schedule, payment);
   return {
     charges: { schedule, firstAt: nextAt ?? 0, amount: typeof amount === 'bigint' ? amount : payment.amount },

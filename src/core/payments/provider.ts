@@ -1,7 +1,16 @@
 /** Calls the provider of a payment, queries it, and applies the answers. */
-import type { Authentication, Connector, FirstPayment, Outcome, ReportedAmount } from '../../connectors/connector.ts';
-import { Deadline } from '../../lib/deadline.ts';
-import { continueWith, type MaybePromise } from '../../lib/maybe-promise.ts';
+import type {
+  Authentication,
+  Connector,
+  FirstPayment,
+  Outcome,
+  RateLimited,
+  RefundElsewhere,
+  SettledFields,
+  WithdrawalCause,
+} from '../../connectors/connector.ts';
+import { continueWith, type MaybePromise } from '../../lib/flow/maybe-promise.ts';
+import { Deadline } from '../../lib/time/deadline.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REASONS } from '../../rules/reasons.ts';
@@ -13,14 +22,17 @@ import type {
   Payment,
   PaymentChanges,
   PaymentWithDetails,
-} from '../../store/payments.ts';
+} from '../../store/payments/payments.ts';
+import { applyChargeback } from '../chargebacks/report.ts';
+import { capabilitiesOf, connectorOf } from '../connections/connectors.ts';
+import { learned } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
 import { abandon, advance, type EventInput } from './advance.ts';
+import { authorisationEnd, endOfAuthorisation } from './authorisation-end.ts';
 import { callProvider } from './call.ts';
-import { capabilitiesOf, connectorOf } from './connectors.ts';
 import { wasSubmitted } from './deadlines.ts';
-import { learned } from './provider-data.ts';
 import { recordFormerSuccess, recordQuery, recordWrongAmount } from './record.ts';
+import { isExpectedAmount, isPossibleCapture, wrongAmountRecord } from './reported-amounts.ts';
 import { type CardFields, composeSubmission, firstOf, NO_CARD } from './submission.ts';
 
 /** The outcome of a call in the history when the provider has no such payment. */
@@ -33,7 +45,7 @@ export type ProviderAnswer =
   /** The provider does not know the outcome, or did not answer; this is never a decline. */
   | { kind: 'unknown'; learned: PaymentChanges; call: CallRecord }
   /** The call was not sent. */
-  | { kind: 'notSent'; call: CallRecord }
+  | { kind: 'notSent'; call: CallRecord; limited?: RateLimited | undefined }
   | { kind: 'notFound'; call: CallRecord }
   | { kind: 'wrongAmount'; call: CallRecord }
   | { kind: 'outcome'; outcome: KnownOutcome; call: CallRecord };
@@ -44,6 +56,8 @@ interface PaymentCall {
   cardFields?: CardFields | undefined;
   /** What the payer brought back; of `resume` only. */
   returned?: Readonly<Record<string, string>>;
+  /** Why the payment is ended; of `withdraw` only. */
+  cause?: WithdrawalCause;
 }
 
 /** Calls the provider; an answer with another amount than that of the payment is no outcome. */
@@ -61,13 +75,13 @@ function callWithFirst(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  { verb, deadline, cardFields = NO_CARD, returned = {} }: PaymentCall,
+  { verb, deadline, cardFields = NO_CARD, returned = {}, cause = 'cancelledByPayer' }: PaymentCall,
   first: FirstPayment | undefined,
 ): MaybePromise<ProviderAnswer> {
   const perform = (connector: Connector): MaybePromise<Outcome> => {
     const submission = composeSubmission(gateway, payment, account, cardFields, first);
     if (verb === 'resume' && connector.resume) return connector.resume(submission, returned, deadline);
-    if (verb === 'withdraw' && connector.withdraw) return connector.withdraw(submission, deadline);
+    if (verb === 'withdraw' && connector.withdraw) return connector.withdraw(submission, cause, deadline);
     return verb === 'submit' ? connector.submit(submission, deadline) : connector.query(submission, deadline);
   };
   const isQuery = verb !== 'submit';
@@ -76,7 +90,7 @@ function callWithFirst(
     (reply): ProviderAnswer => {
       if (reply.kind === 'answered') return checkOutcome(gateway, payment, reply.result, reply.record);
       return reply.kind === 'notSent'
-        ? { kind: 'notSent', call: reply.call }
+        ? { kind: 'notSent', call: reply.call, limited: reply.limited }
         : { kind: 'unknown', learned: {}, call: reply.call };
     },
   );
@@ -97,6 +111,14 @@ const query = async (
         call: { verb: 'query', connector: payment.connector, outcome: 'cannot be asked', tookMs: 0 },
       };
 
+/** Asks the provider about a payment that it may have, although this database says otherwise. */
+export const askProvider = async (
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+): Promise<ProviderAnswer | 'cannotBeAsked'> =>
+  canQuery(gateway, payment) ? query(gateway, payment, account, LIMITS.providerTimeoutMs) : 'cannotBeAsked';
+
 /** An outcome is used only if its amount is that of the payment. */
 function checkOutcome(
   gateway: Gateway,
@@ -109,29 +131,16 @@ function checkOutcome(
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
   if (!isExpectedAmount(payment, outcome.reportedAmount))
     return { kind: 'wrongAmount', call: wrongAmountRecord(payment, outcome, record) };
+  if (outcome.kind === 'settled' && !isPossibleCapture(payment, outcome.captured))
+    return {
+      kind: 'wrongAmount',
+      call: wrongAmountRecord(payment, { ...outcome, reportedAmount: outcome.captured }, record),
+    };
+  // A chargeback that came and went between two queries.
+  if (outcome.kind === 'chargebackReversed' && payment.state !== 'CHARGEBACK')
+    return checkOutcome(gateway, payment, { ...outcome, kind: 'settled' }, record);
   const call = record(outcome.kind);
   return { kind: 'outcome', outcome, call: outcome.kind === 'declined' ? { ...call, reason: outcome.reason } : call };
-}
-
-/** The record of an answer that is not applied because of its amount: it keeps what was reported, for the operator. */
-export function wrongAmountRecord(
-  { currency }: Pick<Payment, 'currency'>,
-  { kind, reportedAmount }: { kind: string; reportedAmount?: ReportedAmount | undefined },
-  record: (outcome: string) => CallRecord,
-): CallRecord {
-  const call = record(`${kind}, wrong amount`);
-  if (typeof reportedAmount !== 'object') return call;
-  const { amount, currency: reported = currency } = reportedAmount;
-  return { ...call, reported: { amount: String(amount), currency: reported } };
-}
-
-/** Whether a reported amount is the expected one; an answer without an amount passes. */
-export function isExpectedAmount(
-  { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
-  reported: ReportedAmount | undefined,
-): boolean {
-  if (reported === undefined || reported === 'invalid') return reported === undefined;
-  return reported.amount === amount && (reported.currency ?? currency) === currency;
 }
 
 /** The scheduled query of a payment without a known outcome. */
@@ -193,13 +202,6 @@ const declineNeverReceived = (
     dueAt: gateway.clock.now(payment.mid) + LIMITS.lateQueryBackoffMs[0],
   });
 
-/** When an authorisation expires if it is not captured. */
-export async function authorisationEnd(gateway: Gateway, payment: Payment, { settings }: Account): Promise<number> {
-  const history = await gateway.payments.history(payment);
-  const authorisedAt = history.find(({ event }) => event === 'authorised')?.at ?? payment.createdAt;
-  return authorisedAt + settings.authorisation_days * LIMITS.dayMs;
-}
-
 /**
  * The provider declined to void an expired authorisation: it has settled it, released it already, or still holds it. In
  * the last case the payment is marked for the operator.
@@ -223,6 +225,28 @@ export async function expireAfterRefusedVoid(
       ...(isHeld && { attention: 'unresolved' }),
     });
   } else await recordQuery(gateway, payment, call);
+}
+
+/**
+ * Asks the provider whether it still has an authorisation as this database says, and writes what it says otherwise. A
+ * provider that cannot be asked, or does not find the payment, refuses to void what it does not hold.
+ */
+export async function checkAuthorisation(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+): Promise<{ kind: 'authorised' | 'changed' | 'unanswered'; call: CallRecord }> {
+  const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
+  const { call } = answer;
+  if (answer.kind === 'wrongAmount') {
+    await recordWrongAmount(gateway, payment, 'clock', call);
+    return { kind: 'changed', call };
+  }
+  const isUnanswered = answer.kind === 'unknown' || answer.kind === 'notSent';
+  if (isUnanswered && canQuery(gateway, payment)) return { kind: 'unanswered', call };
+  if (answer.kind !== 'outcome' || isKnownAlready(payment, answer.outcome)) return { kind: 'authorised', call };
+  await applyOutcome(gateway, payment, account, answer.outcome, call);
+  return { kind: 'changed', call };
 }
 
 /** Queries the provider while a request waits; writes only an answer that changes the payment. */
@@ -251,19 +275,23 @@ export async function resumeOnReturn(
   return applyIfNew(gateway, payment, account, answer);
 }
 
-/** Queries the provider because a notification says that something changed; false without an answer. */
+/**
+ * Queries the provider because a notification says that something changed; undefined without an answer. Returns the refunds
+ * that were made at the provider itself.
+ */
 export async function queryAsNotified(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-): Promise<boolean> {
+): Promise<{ payment: PaymentWithDetails; refunds: readonly RefundElsewhere[] } | undefined> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
-  if (answer.kind !== 'outcome' && answer.kind !== 'wrongAmount') return false;
+  if (answer.kind !== 'outcome' && answer.kind !== 'wrongAmount') return undefined;
   const { captured, state } = payment;
   const kind = answer.kind === 'outcome' && answer.outcome.kind;
   const isRepeated = (kind === 'settled' && captured > 0n) || (kind === 'chargedBack' && state === 'CHARGEBACK');
-  if (!isRepeated) await applyIfNew(gateway, payment, account, answer);
-  return true;
+  const after = isRepeated ? payment : await applyIfNew(gateway, payment, account, answer);
+  const { refunds = [] } = answer.kind === 'outcome' && answer.outcome.kind === 'settled' ? answer.outcome : {};
+  return { payment: after, refunds };
 }
 
 /**
@@ -302,7 +330,8 @@ export async function applyIfNew(
 
 /**
  * Ends a payment whose payer did not finish in time. The provider is queried first, since the payment may have
- * succeeded. Without an answer the payment stays open and the work loop queries again, unless the deadline is hard.
+ * succeeded; where it would stay payable, the provider ends it. Without an answer the payment stays open and the work loop
+ * tries again, unless the deadline is hard; so it does if this process dies before the answer is written.
  */
 export async function endOutOfTime(
   gateway: Gateway,
@@ -312,7 +341,9 @@ export async function endOutOfTime(
 ): Promise<PaymentWithDetails> {
   if (!wasSubmitted(payment) || !canQuery(gateway, payment)) return abandon(gateway, payment);
   const isDue = caller === 'work loop';
-  const answer = await query(gateway, payment, account, isDue ? LIMITS.providerTimeoutMs : LIMITS.outcomeTimeoutMs);
+  const deadline = new Deadline(isDue ? LIMITS.providerTimeoutMs : LIMITS.outcomeTimeoutMs);
+  const verb = capabilitiesOf(gateway, payment.connector)?.staysPayable ? 'withdraw' : 'query';
+  const answer = await callAndCheck(gateway, payment, account, { verb, deadline, cause: 'outOfTime' });
   if (answer.kind === 'wrongAmount') {
     return recordWrongAmount(gateway, payment, isDue ? 'clock' : 'provider', answer.call);
   }
@@ -359,10 +390,10 @@ export function applyOutcome(
   const input: EventInput = { event: kind, actor: 'provider', call, learned: brought, authentication };
   switch (kind) {
     case 'declined':
-      return advance(gateway, payment, { ...input, declineReason: outcome.reason });
+      return decline(gateway, payment, input, outcome);
     case 'authorised': {
       // A repeated report does not extend the authorisation.
-      const end = now + account.settings.authorisation_days * LIMITS.dayMs;
+      const end = endOfAuthorisation({ ...payment, ...brought }, account, now);
       return advance(gateway, payment, { ...input, dueAt: payment.authorised > 0n ? (payment.dueAt ?? end) : end });
     }
     case 'accepted':
@@ -377,10 +408,30 @@ export function applyOutcome(
       }
       return advance(gateway, payment, { ...input, dueAt, nextStep });
     }
-    default:
-      return advance(gateway, payment, input);
+    case 'chargedBack':
+    case 'secondChargedBack':
+    case 'chargebackReversed':
+      return applyChargeback(gateway, payment, outcome, call, brought);
+    case 'settled':
+      return advance(gateway, payment, { ...input, captured: capturedAmount(outcome) });
   }
 }
+
+/** A series is refused before its payment is declined, so that no repetition follows, even if this process dies in between. */
+async function decline(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  input: EventInput,
+  { reason, decline }: Extract<KnownOutcome, { kind: 'declined' }>,
+): Promise<PaymentWithDetails> {
+  const { mid, details } = payment;
+  if (decline?.class === 'never' && details.recurringOf !== undefined)
+    await gateway.schedules.refuseSeries(mid, details.recurringOf, gateway.clock.now(mid));
+  return advance(gateway, payment, { ...input, declineReason: reason });
+}
+
+const capturedAmount = ({ captured }: SettledFields): bigint | undefined =>
+  typeof captured === 'object' ? captured.amount : undefined;
 
 const canQuery = (gateway: Gateway, payment: Payment): boolean =>
   capabilitiesOf(gateway, payment.connector)?.supportsQueries === true;

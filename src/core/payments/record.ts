@@ -11,8 +11,8 @@ import type {
   PaymentDetails,
   PaymentWithDetails,
   Transition,
-} from '../../store/payments.ts';
-import type { UsedToken } from '../../store/wallet-tokens.ts';
+} from '../../store/payments/payments.ts';
+import type { UsedToken } from '../../store/wallets/wallet-tokens.ts';
 import type { Gateway } from '../context.ts';
 import { withHistory, writeTransition, writeWithRetry } from './advance.ts';
 import { isOutOfTime, withDeadline } from './deadlines.ts';
@@ -83,7 +83,7 @@ export async function recordWrongAmount(
   return transition.after;
 }
 
-/** Records that a connection which no longer has the payment reports it as paid: the operator has to look at it. */
+/** Records that the provider reports money besides that of the payment: the operator has to look at it. */
 export async function recordFormerSuccess(
   gateway: Gateway,
   payment: PaymentWithDetails,
@@ -94,7 +94,7 @@ export async function recordFormerSuccess(
     const after: PaymentWithDetails = { ...withHistory(before, now), attention: 'late_success' };
     return { before, after, event: `noted ${event}`, actor: 'provider', call };
   });
-  gateway.log.warn({ payment_id: payment.paymentId, event }, 'a connection that lost the payment reports it as paid');
+  gateway.log.warn({ payment_id: payment.paymentId, event }, 'the provider reports the payment as paid once more');
 }
 
 /** Records that the provider took back the success of a capture, void or refund: the operator has to look at it. */
@@ -108,6 +108,18 @@ export async function recordFailedOperation(
     return { before, after, event: 'doubted', actor: 'provider', call };
   });
   gateway.log.warn({ payment_id: payment.paymentId }, 'an operation that the provider had done failed afterwards');
+}
+
+/** Records an event of the provider that the gateway does not handle: the operator has to look at it. */
+export async function recordUnhandled(gateway: Gateway, payment: PaymentWithDetails, call: CallRecord): Promise<void> {
+  await writeWithRetry(gateway, payment, (before, now): Transition => {
+    const after: PaymentWithDetails = { ...withHistory(before, now), attention: before.attention ?? 'unresolved' };
+    return { before, after, event: 'doubted', actor: 'provider', call };
+  });
+  gateway.log.warn(
+    { payment_id: payment.paymentId, event: call.outcome },
+    'the provider reports an event that is not handled',
+  );
 }
 
 /** Records that the payer passed the challenge; undefined if another copy of the result was recorded first. */

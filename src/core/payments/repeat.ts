@@ -1,10 +1,13 @@
-/** Composes the order of a repetition from the first payment of a recurring series. */
-import type { PaymentWithDetails } from '../../store/payments.ts';
+/** Composes the orders of repetitions: from the first payment of a recurring series, or from a declined repetition. */
+import type { PaymentWithDetails } from '../../store/payments/payments.ts';
+import type { Schedule } from '../../store/schedules/schedules.ts';
 import type { Order } from './open.ts';
 
 /** What a repetition may change; the rest is copied from the first payment. */
 export type Repetition = Pick<Order, 'orderId'> &
-  Partial<Pick<Order, 'amountText' | 'currency' | 'isAuthorisation' | 'scheduleId' | 'schedule' | 'content'>> & {
+  Partial<
+    Pick<Order, 'protocol' | 'amountText' | 'currency' | 'isAuthorisation' | 'scheduleId' | 'schedule' | 'content'>
+  > & {
     description?: string;
     termUrl3ds?: string | undefined;
     /** The declined payment that the merchant retries. */
@@ -16,7 +19,7 @@ export const isSeriesEnded = (payment: PaymentWithDetails | undefined): boolean 
   payment?.details.erasedAt !== undefined || payment?.details.card?.removed === true;
 
 export function repetition(first: PaymentWithDetails, { description, termUrl3ds, retryOf, ...own }: Repetition): Order {
-  const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card, wallet } = first.details;
+  const { identifier, returnUrl, callbackUrl, payer, customData, parameters, card, wallet, channelId } = first.details;
   const address = termUrl3ds ?? first.details.termUrl3ds;
   return {
     protocol: first.protocol,
@@ -41,6 +44,21 @@ export function repetition(first: PaymentWithDetails, { description, termUrl3ds,
       ...(card !== undefined && { card }),
       ...(retryOf !== undefined && { retryOf }),
       ...(wallet !== undefined && { wallet }),
+      ...(channelId !== undefined && { channelId }),
     },
   };
 }
+
+/** The order with which a merchant retries a declined repetition; `schedule` is the one that begins with it. */
+export const retryOrder = (declined: PaymentWithDetails, schedule?: Schedule): Order => {
+  const { orderId, isAuthorisation, scheduleId, paymentId, fingerprint, details } = declined;
+  const repeated = repetition(declined, {
+    orderId,
+    isAuthorisation,
+    scheduleId: scheduleId ?? undefined,
+    schedule,
+    content: `retry ${paymentId}`,
+    retryOf: details.retryOf ?? fingerprint,
+  });
+  return { ...repeated, retries: paymentId };
+};

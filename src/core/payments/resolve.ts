@@ -1,17 +1,25 @@
 /** What an operator decides about a payment on the attention list: to accept a late success, to send it back, to dismiss. */
 
-import { cardNumberIn } from '../../lib/card.ts';
+import { hasCardNumber } from '../../lib/cards/search.ts';
 import { NOTE_LENGTH, possibleResolutions, type Resolution } from '../../rules/attention.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { invalidField, type Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { nextState, type StateName } from '../../rules/states.ts';
-import type { HistoryRow, OperationRow, Payment, PaymentWithDetails, Transition } from '../../store/payments.ts';
+import type {
+  HistoryRow,
+  OperationRow,
+  Payment,
+  PaymentWithDetails,
+  Transition,
+} from '../../store/payments/payments.ts';
+import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Gateway } from '../context.ts';
+import { restartVolumes } from '../risk/volume.ts';
 import { withHistory, writeWithRetry } from './advance.ts';
-import { capabilitiesOf } from './connectors.ts';
-import { LATE_OPERATIONS, type OperationPlan, type OperationResult, operate } from './operate.ts';
+import { type Initiator, LATE_OPERATIONS, type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
+import type { Requester } from './refund-limit.ts';
 
 export interface Decision {
   resolve: Resolution;
@@ -36,11 +44,11 @@ export interface LateMoney {
 const refuse = (sentence: string): Refusal => invalidField('resolve', sentence);
 
 /** Reads the note of a decision. */
-export function readNote(text: string): string {
+export function readNote(text: string, field = 'note'): string {
   const note = text.trim();
-  if (cardNumberIn(note) !== undefined) throw invalidField('note', 'This value should not contain a card number.');
+  if (hasCardNumber(note)) throw invalidField(field, SENTENCES.cardNumber);
   if (note.length <= NOTE_LENGTH && !note.includes('\0')) return note;
-  throw invalidField('note', note.includes('\0') ? SENTENCES.invalid : SENTENCES.tooLong(NOTE_LENGTH));
+  throw invalidField(field, note.includes('\0') ? SENTENCES.invalid : SENTENCES.tooLong(NOTE_LENGTH));
 }
 
 const LATE_REPORTS: readonly string[] = ['noted settled', 'noted captured', 'noted authorised'];
@@ -84,23 +92,21 @@ export function requirePossible({ attention, state, busy }: Payment, resolve: Re
 }
 
 /**
- * Carries out a decision. It is checked first, then `record` writes it to the audit log, and then it is written: the
- * checks are repeated with each write, so that of two decisions at the same time one is refused.
+ * Carries out a decision. `record` writes it to the audit log, after all checks and before the decision itself is
+ * written: the checks are repeated with each write, so that of two decisions at the same time one is refused.
  */
 export async function resolveAttention(
   gateway: Gateway,
   payment: PaymentWithDetails,
   decision: Decision,
   actorName: string,
+  requester: Requester,
   record: () => Promise<void>,
 ): Promise<Resolved> {
-  const { resolve, operationId } = decision;
-  const isRepeat = operationId !== '' && (await gateway.operations.find({ mid: payment.mid, operationId }));
+  const { resolve } = decision;
+  const isRepeat = resolve === 'refund' && (await isRepeatedRefund(gateway, payment, decision));
   if (!isRepeat) requirePossible(payment, resolve);
-  if (resolve === 'dismiss') {
-    await record();
-    return { payment: await dismiss(gateway, payment, decision, actorName) };
-  }
+  if (resolve === 'dismiss') return { payment: await dismiss(gateway, payment, decision, actorName, record) };
   const operations = await gateway.operations.of(payment);
   const money = lateMoney(payment, await gateway.payments.history(payment), operations);
   if (!money)
@@ -110,12 +116,20 @@ export async function resolveAttention(
   }
   if (resolve === 'accept') {
     await requireAcceptable(gateway, payment, money);
-    await record();
-    return { payment: await accept(gateway, payment, money, decision, actorName) };
+    return { payment: await accept(gateway, payment, money, decision, actorName, record) };
   }
   if (!isRepeat) requireRefundable(gateway, payment, money, operations);
-  await record();
-  return sendBack(gateway, payment, money, decision, actorName);
+  return sendBack(gateway, payment, money, decision, { actor: 'operator', name: actorName, requester, record });
+}
+
+const refundKey = ({ operationId }: Decision, { paymentId }: Payment) =>
+  idempotencyKeyOf(operationId, 'late_refund', paymentId);
+
+/** Whether the same refund of the same payment was requested before. */
+async function isRepeatedRefund({ operations }: Gateway, payment: Payment, decision: Decision): Promise<boolean> {
+  const key = refundKey(decision, payment);
+  const existing = key && (await operations.find({ mid: payment.mid, operationId: key.operationId }));
+  return existing !== undefined && existing.content === key?.content;
 }
 
 async function dismiss(
@@ -123,12 +137,16 @@ async function dismiss(
   payment: PaymentWithDetails,
   { note }: Decision,
   actorName: string,
+  record: () => Promise<void>,
 ): Promise<PaymentWithDetails> {
-  const transition = await writeWithRetry(gateway, payment, (before, now): Transition => {
+  const transition = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition> => {
     requirePossible(before, 'dismiss');
+    await record();
     const after = { ...withHistory(before, now), attention: null };
     return { before, after, event: 'attended', actor: 'operator', actorName, note, call: undefined };
   });
+  // Its volume was closed without it. If this process dies here, the daily count finds it.
+  await restartVolumes(gateway, payment.mid);
   return transition.after;
 }
 
@@ -156,10 +174,12 @@ async function accept(
   { amount }: LateMoney,
   { note }: Decision,
   actorName: string,
+  record: () => Promise<void>,
 ): Promise<PaymentWithDetails> {
   const event = 'acceptedLate';
-  const transition = await writeWithRetry(gateway, payment, (before, now): Transition => {
+  const transition = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition> => {
     requirePossible(before, 'accept');
+    await record();
     const after: PaymentWithDetails = {
       ...withHistory(before, now),
       state: nextState(before.state, event) as StateName,
@@ -199,13 +219,12 @@ function sendBack(
   gateway: Gateway,
   payment: PaymentWithDetails,
   { amount, isReserved }: LateMoney,
-  { note, operationId }: Decision,
-  name: string,
+  decision: Decision,
+  initiator: Exclude<Initiator, string>,
 ): Promise<OperationResult> {
   const plan = (current: Payment): OperationPlan => {
     requirePossible(current, 'refund');
     return { verb: isReserved ? 'late_void' : 'late_refund', amount };
   };
-  const key = idempotencyKeyOf(operationId, 'late_refund', payment.paymentId);
-  return operate(gateway, payment, { actor: 'operator', name, note }, plan, key);
+  return operate(gateway, payment, { ...initiator, note: decision.note }, plan, refundKey(decision, payment));
 }

@@ -1,9 +1,10 @@
 /** The address to which the payer returns: one of the merchant's addresses, chosen by the result of the payment. */
-import { isLoopbackHost } from '../../lib/address.ts';
-import { wireHash } from '../../lib/hash.ts';
+
+import { wireHash } from '../../lib/crypto/hash.ts';
+import { isLoopbackHost } from '../../lib/http/address.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { SessionTerms } from '../../store/payments.ts';
+import type { SessionTerms } from '../../store/payments/payments.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 
 /** The result of a payment as the payer sees it. */
@@ -51,19 +52,31 @@ export function returnAddress(
     return withParameters(gateway, payment, account, address, { isSigned: false });
   }
   const result = resultOf(gateway, payment);
+  const address = addressOf(session, ADDRESSES[result]);
+  if (address === undefined) return startPageOf(gateway, session);
   // The hash equals that of a callback: on another address, the payer could present it at success_url unpaid.
-  return withParameters(gateway, payment, account, addressOf(session, ADDRESSES[result]), {
+  return withParameters(gateway, payment, account, address, {
     isSigned: result === 'paid',
   });
 }
 
 /** The merchant's address for a payer who cancels. */
-export const cancelAddress = (
+export function cancelAddress(
   gateway: Pick<Gateway, 'environment'>,
   payment: PaymentWithDetails,
   account: Account,
-): string | undefined =>
-  withParameters(gateway, payment, account, payment.details.session?.cancelUrl, { isSigned: false });
+): string | undefined {
+  const { session } = payment.details;
+  if (!session) return undefined;
+  return session.cancelUrl === undefined
+    ? startPageOf(gateway, session)
+    : withParameters(gateway, payment, account, session.cancelUrl, { isSigned: false });
+}
+
+/** Without an address for payers who have not paid, they return to the start page of the site of `success_url`. */
+function startPageOf(gateway: Pick<Gateway, 'environment'>, { successUrl }: SessionTerms): string | undefined {
+  return isWebAddress(gateway, successUrl) ? new URL('/', successUrl).href : undefined;
+}
 
 const addressOf = (session: SessionTerms, names: readonly AddressName[]): string | undefined =>
   names.map((name) => session[name]).find((address) => address !== undefined);
@@ -75,7 +88,8 @@ function withParameters(
   returnUrl: string | undefined,
   { isSigned }: { isSigned: boolean },
 ): string | undefined {
-  if (returnUrl === undefined || !isWebAddress(gateway, returnUrl)) return undefined;
+  if (returnUrl === undefined || !(isWebAddress(gateway, returnUrl) || isAppAddress(account, returnUrl)))
+    return undefined;
   // Normalised as browsers do it: the address that was checked is the one that is sent, in ASCII only.
   const url = new URL(returnUrl);
   if (!account.settings.return_parameters) return url.href;
@@ -92,7 +106,12 @@ function successHash(
   account: Account,
 ): string {
   const signed = [paymentId, orderId, amountText, currency, details.description];
-  return wireHash(signed, account.passwords()[0] as string, account.settings.callback_hash_case);
+  return wireHash(
+    signed,
+    account.passwords()[0] as string,
+    account.settings.callback_hash_case,
+    account.settings['dialect.digest'],
+  );
 }
 
 /** Whether a payer may be sent there: https, or plain http on the developer's own machine in the sandbox. */
@@ -103,6 +122,10 @@ export function isWebAddress({ environment }: Pick<Gateway, 'environment'>, addr
     url.protocol === 'https:' || (url.protocol === 'http:' && environment === 'sandbox' && isLoopbackHost(url.hostname))
   );
 }
+
+/** Whether an address leads to an app of the merchant, by a scheme that the account lists now. */
+const isAppAddress = ({ settings }: Account, address: string): boolean =>
+  settings.return_schemes.includes(URL.parse(address)?.protocol.slice(0, -1) ?? '');
 
 const TARGET = /^(_self|_parent|_top|_blank|[A-Za-z][\w-]*)$/;
 

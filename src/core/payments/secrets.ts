@@ -1,6 +1,6 @@
 /** Secret fields of a payment: encrypted when received, decrypted for checks and for the provider, never displayed. */
-import { boundTo } from '../../lib/seal.ts';
-import type { PaymentDetails, PaymentWithDetails, SessionTerms } from '../../store/payments.ts';
+import { boundTo } from '../../lib/crypto/seal.ts';
+import type { PaymentDetails, PaymentWithDetails, SessionTerms } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
 
 type Sealing = Pick<Gateway, 'seal'>;

@@ -7,15 +7,17 @@ import type {
   Submission,
   SubmittedWallet,
 } from '../../connectors/connector.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { splitConnectionKey } from '../../rules/connectors.ts';
+import type { ThreeDsRequest } from '../../rules/risk/actions.ts';
 import { settingsReader } from '../../rules/settings.ts';
-import type { PaymentWithDetails } from '../../store/payments.ts';
-import { displayName } from '../accounts.ts';
+import type { PaymentWithDetails } from '../../store/payments/payments.ts';
+import { displayName } from '../accounts/accounts.ts';
+import { capabilitiesOf } from '../connections/connectors.ts';
+import { firstPaymentData, memoryOf, referenceOf } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
-import { capabilitiesOf } from './connectors.ts';
 import { linkOf } from './links.ts';
-import { firstPaymentData, memoryOf, referenceOf } from './provider-data.ts';
 import { secretsOf } from './secrets.ts';
 
 /** What a submission has that is not stored with the payment. */
@@ -23,6 +25,12 @@ export interface CardFields extends Pick<SubmittedWallet, 'cryptogram' | 'eci'> 
   card?: CardData | undefined;
   authentication?: Authentication | undefined;
   browser?: BrowserData | undefined;
+  /** The token of a device wallet, for a provider that opens it itself. */
+  walletToken?: Secret | undefined;
+  /** What a risk rule asks the issuer for. */
+  threeDs?: ThreeDsRequest | undefined;
+  /** Repeats the payment with a challenge, after the issuer refused to go without one. */
+  challenge?: ((payment: PaymentWithDetails) => Promise<PaymentWithDetails>) | undefined;
 }
 export const NO_CARD: CardFields = {};
 
@@ -46,12 +54,13 @@ export function composeSubmission(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  { card, authentication, browser, cryptogram, eci }: CardFields,
+  { card, authentication, browser, cryptogram, eci, walletToken, threeDs }: CardFields,
   first: FirstPayment | undefined,
 ): Submission {
   const { details } = payment;
   const brand = brandOf(payment.brand);
   const { providerReference, state, secretState } = memoryOf(gateway, payment);
+  const capabilities = capabilitiesOf(gateway, payment.connector);
   return {
     reference: referenceOf(payment),
     providerReference,
@@ -61,10 +70,13 @@ export function composeSubmission(
     mid: payment.mid,
     merchantName: displayName(account),
     isPayout: brand?.isPayout === true,
-    amount: payment.amount,
+    amount: details.isCardCheck && capabilities?.authorisesZero ? 0n : payment.amount,
     currency: payment.currency,
     authoriseOnly: payment.isAuthorisation,
     description: details.description,
+    lines: details.lines,
+    openedAt: payment.createdAt,
+    descriptor: payment.descriptor,
     identifier: details.identifier ?? '',
     payer: details.payer,
     parameters: () => ({ ...details.parameters, ...secretsOf(gateway, payment) }),
@@ -74,9 +86,13 @@ export function composeSubmission(
     notifyUrl: notifyUrlOf(gateway, payment.connector),
     card,
     authentication,
-    browser: capabilitiesOf(gateway, payment.connector)?.authentication === 'provider' ? browser : undefined,
+    threeDs,
+    browser: capabilities?.authentication === 'provider' ? browser : undefined,
     wallet: details.wallet && { ...details.wallet, cryptogram, eci },
+    walletToken,
+    isTelephoneOrder: details.session?.isTelephoneOrder,
     isFirstOfSeries: payment.isRecurringInit,
+    isScheduled: payment.scheduleId !== null,
     recurringOf: details.recurringOf,
     first,
     setting: settingsReader(account.settings),

@@ -1,16 +1,18 @@
 /** Submits payments to their provider, and to the next route if the provider did not get one or declined it softly. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Authentication } from '../../connectors/connector.ts';
+import type { Deadline } from '../../lib/time/deadline.ts';
 import { NO_CONNECTOR } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
-import type { PaymentWithDetails } from '../../store/payments.ts';
+import { AUTHENTICATION_REQUIRED, DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
+import type { PaymentWithDetails } from '../../store/payments/payments.ts';
+import { capabilitiesOf } from '../connections/connectors.ts';
+import { learned } from '../connections/provider-data.ts';
+import { factsOf, nextRoute } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
 import { sendDeadline } from './call.ts';
-import { capabilitiesOf } from './connectors.ts';
 import { applyOutcome, callAndCheck, type ProviderAnswer } from './provider.ts';
-import { learned } from './provider-data.ts';
-import { factsOf, nextRoute } from './route.ts';
 import { type CardFields, NO_CARD } from './submission.ts';
 
 /**
@@ -26,19 +28,38 @@ export async function submit(
   authenticate?: (payment: PaymentWithDetails) => Promise<PaymentWithDetails>,
 ): Promise<PaymentWithDetails> {
   let current = payment;
-  for (;;) {
+  for (let limited = 0; ; ) {
     const deadline = sendDeadline(gateway, current);
     const called = callAndCheck(gateway, current, account, { verb: 'submit', deadline, cardFields });
     const answer = called instanceof Promise ? await called : called;
     const isElsewhere =
       answer.kind === 'notSent' ||
       (answer.kind === 'outcome' && answer.outcome.kind === 'declined' && answer.outcome.isSoft === true);
+    const again = await resubmission(gateway, current, answer, cardFields);
+    if (again && cardFields.challenge) return cardFields.challenge(again);
     const next = isElsewhere && (await reroute(gateway, current, account, answer, cardFields));
+    if (!next && (await hasPaused(answer, limited, sendDeadline(gateway, current)))) {
+      limited++;
+      continue;
+    }
     if (!next) return writeSubmission(gateway, current, account, answer, cardFields.authentication);
     const isAuthenticatedThere = capabilitiesOf(gateway, next.connector)?.authentication === 'provider';
     if (authenticate && gateway.threeDs && !isAuthenticatedThere) return authenticate(next);
     current = next;
   }
+}
+
+/**
+ * A provider that has too many calls did not process this one, and there is no other route: waits as long as the provider
+ * asks, if the submission may still begin afterwards.
+ */
+async function hasPaused(answer: ProviderAnswer, before: number, deadline: Deadline): Promise<boolean> {
+  if (answer.kind !== 'notSent' || !answer.limited) return false;
+  const pauseMs = answer.limited.retryAfterMs ?? LIMITS.rateLimitedPauseMs[before];
+  if (pauseMs === undefined || before >= LIMITS.rateLimitedPauseMs.length) return false;
+  if (deadline.leftMs - pauseMs <= LIMITS.providerLeastTimeMs) return false;
+  await pause(pauseMs);
+  return true;
 }
 
 /** Writes the answer to a submission. */
@@ -49,7 +70,7 @@ function writeSubmission(
   answer: ProviderAnswer,
   authentication: Authentication | undefined,
 ): Promise<PaymentWithDetails> {
-  const { call } = answer;
+  const call = authentication ? { ...answer.call, authentication: authentication.transStatus } : answer.call;
   if (answer.kind === 'outcome') return applyOutcome(gateway, payment, account, answer.outcome, call, authentication);
   if (answer.kind === 'notSent') {
     const declineReason =
@@ -65,6 +86,24 @@ function writeSubmission(
     ...(answer.kind === 'unknown' && { learned: answer.learned }),
     ...(answer.kind === 'wrongAmount' && { attention: 'wrong_amount' }),
   });
+}
+
+/**
+ * The payment for one more submission to the same provider, if a rule asked for no authentication and the issuer wants
+ * one. Undefined otherwise, or if another process has changed the payment meanwhile.
+ */
+async function resubmission(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  answer: ProviderAnswer,
+  { threeDs, challenge }: CardFields,
+): Promise<PaymentWithDetails | undefined> {
+  if (threeDs?.requested !== 'none' || !challenge) return undefined;
+  const isWanted =
+    answer.kind === 'outcome' && answer.outcome.kind === 'declined' && answer.outcome.decline?.class === 'authenticate';
+  if (!isWanted) return undefined;
+  const { connector, routeReason } = payment;
+  return moved(gateway, payment, answer, { connector, routeReason }, AUTHENTICATION_REQUIRED);
 }
 
 /**
@@ -87,12 +126,23 @@ async function reroute(
   const facts = factsOf(payment, card?.number.reveal());
   const route = nextRoute(gateway, account, facts, payment, tried, hasPassedChallenge);
   if (!route) return undefined;
+  return moved(gateway, payment, answer, route, answer.kind === 'notSent' ? 'not sent' : 'soft decline');
+}
+
+/** Writes the next submission of a payment; undefined if another process has changed the payment meanwhile. */
+async function moved(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  answer: ProviderAnswer,
+  route: Pick<PaymentWithDetails, 'connector' | 'routeReason'>,
+  cause: string,
+): Promise<PaymentWithDetails | undefined> {
+  const submission = payment.providerData?.submission ?? 1;
   const now = gateway.clock.now(payment.mid);
-  const cause = answer.kind === 'notSent' ? 'not sent' : 'soft decline';
   const after: PaymentWithDetails = {
     ...payment,
     ...route,
-    routeReason: `${route.routeReason}; after submission ${submission}: ${cause}`,
+    routeReason: `${route.routeReason === null ? '' : `${route.routeReason}; `}after submission ${submission}: ${cause}`,
     providerReference: null,
     providerData: { submission: submission + 1 },
     dueAt: now + LIMITS.submissionMs,

@@ -1,19 +1,20 @@
 /** Compares a statement with our movements of money: reads its rows in batches, and lets the database compare them. */
-import { CsvProblem, csvRecords } from '../../lib/csv-reader.ts';
-import { LATEST_TIME } from '../../lib/date-time.ts';
-import { isUuid } from '../../lib/id.ts';
+
+import { FIRST_ID, idOf, isUuid, nameId, timeOfId } from '../../lib/crypto/id.ts';
+import { CsvProblem, csvRecords } from '../../lib/text/csv-reader.ts';
+import { LATEST_TIME } from '../../lib/time/date-time.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { DELIMITERS } from '../../rules/statements.ts';
-import type { StatementRow } from '../../store/reconciliation-rows.ts';
 import type {
   Reconciliation,
   ReconciliationRun,
   StatementProblem,
   StatementTerms,
-} from '../../store/reconciliations.ts';
+} from '../../store/reconciliations/reconciliations.ts';
+import type { StatementRow } from '../../store/reconciliations/rows.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry, type Caller } from '../principal.ts';
+import { auditEntry, type Caller } from '../operators/principal.ts';
 import { BadRow, PERIOD_TOO_LONG, rowReader, termProblems } from './terms.ts';
 import { requireHead, statementParts } from './upload.ts';
 
@@ -75,7 +76,7 @@ async function compare(gateway: Gateway, run: ReconciliationRun, terms: Statemen
   };
   await report();
   const scope = { ...(await periodOf(gateway, run, terms)), connector: terms.connector };
-  let after: string | undefined = '00000000-0000-0000-0000-000000000000';
+  let after: string | undefined = FIRST_ID;
   while (after !== undefined) {
     after = await reconciliationRows.comparePortion(run, scope, after);
     await report();
@@ -84,9 +85,35 @@ async function compare(gateway: Gateway, run: ReconciliationRun, terms: Statemen
     await reconciliationRows.addMissing(run, { ...scope, from, to: Math.min(from + LIMITS.dayMs, scope.to) });
     await report();
   }
+  await postCosts(gateway, run, report);
   const totals = await reconciliationRows.totals(run);
   await reconciliations.finish(run, { ...scope, totals }, clock.real());
 }
+
+/** Posts what the provider charged to the ledger, as far as it is not there. A run that is repeated finds it there. */
+async function postCosts(gateway: Gateway, run: ReconciliationRun, report: () => Promise<void>): Promise<void> {
+  const { reconciliations, reconciliationRows, ledger, clock } = gateway;
+  const statement = await reconciliations.find(run.reconciliationId);
+  for (let after = 0n; ; ) {
+    const rows = await reconciliationRows.charged(run, LIMITS.statementPortion, after);
+    const last = rows.at(-1);
+    if (!last) return;
+    await ledger.postCosts(
+      rows.map(({ number, ...row }) => ({
+        ...row,
+        sourceId: sourceOfRow(run.reconciliationId, number),
+        postedAt: clock.now(row.mid),
+        note: statement?.fileName ?? null,
+      })),
+    );
+    await report();
+    after = last.number;
+  }
+}
+
+/** The source of the entry of a row; it sorts by the time of its reconciliation. */
+const sourceOfRow = (reconciliationId: string, row: bigint): string =>
+  idOf(timeOfId(reconciliationId), nameId(`statement ${reconciliationId} ${row}`).replaceAll('-', ''));
 
 interface RowCounts {
   read: number;

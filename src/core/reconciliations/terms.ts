@@ -1,6 +1,7 @@
 /** Checks how a statement is to be read, and reads its rows. */
-import type { CsvRecord } from '../../lib/csv-reader.ts';
-import { isUuid } from '../../lib/id.ts';
+
+import { isUuid } from '../../lib/crypto/id.ts';
+import type { CsvRecord } from '../../lib/text/csv-reader.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -10,10 +11,11 @@ import {
   statementAmount,
   statementCurrency,
   statementDate,
+  statementFee,
   statementType,
 } from '../../rules/statements.ts';
-import type { StatementRow } from '../../store/reconciliation-rows.ts';
-import type { StatementTerms } from '../../store/reconciliations.ts';
+import type { StatementTerms } from '../../store/reconciliations/reconciliations.ts';
+import type { StatementRow } from '../../store/reconciliations/rows.ts';
 import type { Gateway } from '../context.ts';
 
 /** What is missing or wrong; empty if the statement can be read. */
@@ -101,6 +103,15 @@ export function rowReader(
     const date = cell('date');
     const at =
       date === '' ? null : read('date', statementDate(date), 'This is not a date such as 2026-07-31 or 31.07.2026.');
+    const optional = (column: 'fee' | 'net'): bigint | undefined =>
+      cell(column) === ''
+        ? undefined
+        : read(
+            column,
+            statementAmount(cell(column), currency, amountFormat),
+            `This is not an amount in ${currency} in the chosen format.`,
+          );
+    const type = statementType(cell('type'), amount < 0n) as StatementRow['type'];
     const [own, provider] = [text('reference'), text('provider_reference')];
     const isOwn = isUuid(own);
     return {
@@ -109,8 +120,9 @@ export function rowReader(
       // A statement with a single reference may have that of the provider in it.
       providerReference: provider || (isOwn ? null : own) || null,
       reference: own || provider,
-      type: statementType(cell('type'), amount < 0n) as StatementRow['type'],
-      amount: amount < 0n ? -amount : amount,
+      type,
+      amount,
+      fee: statementFee(type, amount, optional('fee'), optional('net')),
       currency,
       at,
     };

@@ -1,13 +1,13 @@
 /** Receives a statement: stores the file in parts as it arrives, and reads its first rows. */
 import { createHash } from 'node:crypto';
-import { CsvProblem, firstCsvRecords } from '../../lib/csv-reader.ts';
-import { newId } from '../../lib/id.ts';
+import { newId } from '../../lib/crypto/id.ts';
+import { CsvProblem, firstCsvRecords } from '../../lib/text/csv-reader.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { DELIMITERS, type DelimiterName, guessDelimiter } from '../../rules/statements.ts';
-import type { Reconciliation } from '../../store/reconciliations.ts';
+import type { Reconciliation } from '../../store/reconciliations/reconciliations.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry, type Caller } from '../principal.ts';
+import { auditEntry, type Caller } from '../operators/principal.ts';
 
 /** The name without its folder, and without characters that break a line or a header. */
 const plainFileName = (name: string): string =>

@@ -16,6 +16,8 @@ export interface RequestBody {
   names(): Iterable<string>;
   /** Every name and value, to search for data that must not be sent. */
   texts(): Iterable<[name: string, value: string]>;
+  /** What a hash covers of a card in the request; see `S2sBody`. */
+  cardText?: string | undefined;
   /** Problems of the body itself, such as invalid encoding. */
   problems: readonly Problem[];
 }

@@ -1,6 +1,6 @@
 /** Reads the JSON body of a Checkout request for the checks; a dot in a field name denotes a nested object. */
-import { printableName } from '../../lib/form.ts';
-import { canonicalJson, isKeepable, isObject, isShallow, isText, repeatedName } from '../../lib/json.ts';
+import { printableName } from '../../lib/text/form.ts';
+import { canonicalJson, isKeepable, isObject, isShallow, isText, repeatedName } from '../../lib/text/json.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -86,8 +86,20 @@ export function repeatedFieldProblem(text: string, json: unknown): Problem | und
   return path === undefined ? undefined : { field: printableName(path), sentence: SENTENCES.once };
 }
 
-/** `aliases` maps a field to another name under which it may be sent. */
-export function checkoutBody(json: unknown, aliases: Readonly<Record<string, string>> = {}): CheckoutBody {
+/** The same JSON with numbers as they are written: `10.50` reads as `10.5` otherwise. */
+function withNumberTexts(text: string): unknown {
+  // The types of TypeScript lack the third argument, which has the text of a value.
+  const reviver = (_name: string, value: unknown, context?: { source?: string }): unknown =>
+    typeof value === 'number' ? context?.source : value;
+  return JSON.parse(text, reviver);
+}
+
+/** `aliases` maps a field to another name under which it may be sent; `text` is the JSON as it arrived. */
+export function checkoutBody(
+  json: unknown,
+  aliases: Readonly<Record<string, string>> = {},
+  text: string | undefined = undefined,
+): CheckoutBody {
   const problems = problemsOf(json);
   // The checks read every field several times.
   const cache = new Map<string, unknown>();
@@ -99,12 +111,19 @@ export function checkoutBody(json: unknown, aliases: Readonly<Record<string, str
     cache.set(path, value);
     return value;
   };
+  let asWritten: unknown;
+  /** An amount that is a number counts as it is written: the hash covers that. */
+  const numberText = (path: string, number: number): string => {
+    asWritten ??= text === undefined ? json : withNumberTexts(text);
+    return String(lookUp(asWritten, path) ?? number);
+  };
   let texts: [string, string][] | undefined;
   return {
     at,
     problems,
     value(name) {
       const value = at(name);
+      if (typeof value === 'number' && name.endsWith('amount')) return numberText(name, value);
       return value === undefined || value === null || typeof value === 'object' ? '' : String(value);
     },
     isNested: (name) => typeof at(name) === 'object' && at(name) !== null,

@@ -1,6 +1,6 @@
 /** Finds fields of a merchant request that are not known, and that were probably meant as a field that is missing. */
-import { printableName } from '../../lib/form.ts';
-import { mostSimilar } from '../../lib/similar.ts';
+import { printableName } from '../../lib/text/form.ts';
+import { mostSimilar } from '../../lib/text/similar.ts';
 import type { Field } from '../../rules/fields.ts';
 import { type ApiOperation, COUNTERPARTS } from '../../rules/operations.ts';
 import type { RequestBody } from './body.ts';

@@ -1,6 +1,6 @@
 /** What an opened wallet token contains, and the rules for which a token is refused. */
 import type { KeyObject, X509Certificate } from 'node:crypto';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../crypto/secret.ts';
 
 export type WalletEnvironment = 'TEST' | 'PRODUCTION';
 

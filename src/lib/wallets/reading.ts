@@ -1,8 +1,8 @@
 /** Strict readers for the parts of wallet tokens: what has another form is refused. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { isCardNumber } from '../card.ts';
-import { isObject } from '../json.ts';
-import { Secret } from '../secret.ts';
+import { isCardNumber } from '../cards/card.ts';
+import { Secret } from '../crypto/secret.ts';
+import { isObject } from '../text/json.ts';
 import { type OpenedToken, TokenRefused, type TokenRule } from './opened.ts';
 
 /** Refuses the token for this rule after an error; the error, which may quote the token, is dropped. */

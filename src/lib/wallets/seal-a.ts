@@ -27,8 +27,8 @@ import {
   UTCTime,
   Utf8String,
 } from 'asn1js';
-import { CURRENCY_OF } from '../iso-4217.ts';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../crypto/secret.ts';
+import { CURRENCY_OF } from '../money/iso-4217.ts';
 
 /** A root certificate, what it issued, and the key that signs tokens; in PEM, so that it can be stored. */
 export interface WalletAAuthority {

@@ -11,7 +11,7 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto';
-import type { Secret } from '../secret.ts';
+import type { Secret } from '../crypto/secret.ts';
 
 /** The root signing key in PEM, so that it can be stored; the versions that it signs are known from its use. */
 export interface WalletBAuthority {

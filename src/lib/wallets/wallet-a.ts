@@ -1,6 +1,6 @@
 /** Opens the tokens of wallet-a (Apple's PKPaymentToken, version EC_v1): verifies, decrypts and reads them. */
 import { createDecipheriv, createHash, type KeyObject, type X509Certificate } from 'node:crypto';
-import { CURRENCY_OF } from '../iso-4217.ts';
+import { CURRENCY_OF } from '../money/iso-4217.ts';
 import { type CmsSignature, readCmsSignature } from './cms.ts';
 import { isSigned, sharedSecret } from './curve.ts';
 import { publicKeyHash } from './keys.ts';
@@ -70,10 +70,19 @@ export async function openWalletA(
   return {
     ...contentOf(decrypted(encrypted, key)),
     network: networkIn((paymentMethod as { network?: unknown } | undefined)?.network),
-    replayKey: transactionId.toString('hex'),
+    replayKey: replayKeyOf(transactionId, signedApplicationData),
     validUntil,
   };
 }
+
+const TRANSACTION_ID_LENGTH = 32;
+
+/**
+ * The transaction id. The signature covers its bytes and those of the application data as one sequence, so bytes that
+ * are moved from one to the other do not make another token.
+ */
+const replayKeyOf = (transactionId: Buffer, applicationData: Buffer): string =>
+  Buffer.concat([transactionId, applicationData]).subarray(0, TRANSACTION_ID_LENGTH).toString('hex');
 
 const isLive = (certificate: X509Certificate, now: number): boolean =>
   certificate.validFromDate.getTime() <= now && now <= certificate.validToDate.getTime();

@@ -1,5 +1,5 @@
 /** Code on the pages of the docs: coloured at start, with placeholders for the keys of the reader. */
-import { type Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 
 /** Marks a placeholder inside rendered HTML; these characters occur in no page. */
 const [OPEN, CLOSE] = ['\uE000', '\uE001'];
@@ -77,15 +77,15 @@ export interface Sample {
   text: string;
 }
 
-/** The languages of the samples: the folder, its display name, and how its comments look. */
-export const LANGUAGES: Readonly<Record<string, { name: string; syntax: string }>> = {
-  curl: { name: 'curl', syntax: 'sh' },
-  typescript: { name: 'TypeScript', syntax: 'ts' },
-  php: { name: 'PHP', syntax: 'php' },
-  python: { name: 'Python', syntax: 'python' },
-  go: { name: 'Go', syntax: 'go' },
-  java: { name: 'Java', syntax: 'java' },
-  csharp: { name: 'C#', syntax: 'csharp' },
+/** The languages of the samples: the folder, its display name, how its comments look, and how its files end. */
+export const LANGUAGES: Readonly<Record<string, { name: string; syntax: string; extension: string }>> = {
+  curl: { name: 'curl', syntax: 'sh', extension: 'sh' },
+  typescript: { name: 'TypeScript', syntax: 'ts', extension: 'ts' },
+  php: { name: 'PHP', syntax: 'php', extension: 'php' },
+  python: { name: 'Python', syntax: 'python', extension: 'py' },
+  go: { name: 'Go', syntax: 'go', extension: 'go' },
+  java: { name: 'Java', syntax: 'java', extension: 'java' },
+  csharp: { name: 'C#', syntax: 'csharp', extension: 'cs' },
 };
 
 /** Samples as tabs. Radio buttons select one, so that the tabs work without scripts. */

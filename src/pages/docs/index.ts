@@ -1,24 +1,36 @@
 /** The routes of the docs site: pages, search, linked files, the Postman collection. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
-import { attachmentHeaders } from '../../lib/file-type.ts';
-import { Html, html } from '../../lib/html.ts';
+import { attachmentHeaders } from '../../lib/files/file-type.ts';
+import { Html, html } from '../../lib/text/html.ts';
 import { commonHeaders } from '../layout.ts';
-import { sessionCookie } from '../panel/cookie.ts';
-import { sendJson } from '../panel/layout.ts';
+import { sessionCookie } from '../panel/frame/cookie.ts';
+import { sendJson } from '../panel/frame/layout.ts';
 import { AUDIENCES } from './chapters.ts';
 import { codeBlock, type ReaderValues, withValues } from './code.ts';
+import { imageOf, picture, SCREENS } from './images.ts';
 import { type DocsDocument, docsDocument, docsHeaders, searchForm } from './layout.ts';
-import { type Library, openLibrary, readFile } from './library.ts';
+import { type Library, openLibrary, readFile, requestsAddress } from './library.ts';
 import { accountOfReader } from './reader.ts';
 import { findSections } from './search.ts';
+import { SYNONYMS } from './synonyms.ts';
 import { text } from './text.ts';
 
 const MOST_RESULTS = 30;
 const QUERY_LENGTH = 200;
 
-/** Pages that a reader opens first. */
-const FIRST = ['/docs/merchant/quick-start', '/docs/merchant/samples', '/docs/operator/install', '/docs/reference'];
+/** What readers come for, by audience, and the pages that they open first. */
+const FIRST: Readonly<Record<string, readonly string[]>> = {
+  merchants: [
+    'merchant/quick-start',
+    'merchant/samples',
+    'merchant/checkout',
+    'merchant/callbacks',
+    'merchant/going-live',
+  ],
+  operators: ['operator/install', 'operator/providers', 'operator/panel', 'operator/monitoring', 'operator/going-live'],
+  reference: ['reference', 'brands', 'errors', 'states', 'settings', 'command-line'],
+};
 
 let library: Promise<Library> | undefined;
 
@@ -29,17 +41,20 @@ export function docsLibrary(): Promise<Library> {
 }
 
 function homeBody({ pages }: Library): Html {
-  const link = (path: string): Html => html`<li><a href="${path}">${pages.get(path)?.title}</a></li>`;
+  const link = (path: string): Html =>
+    html`<li><a href="/docs/${path}">${pages.get(`/docs/${path}`)?.title ?? path}</a></li>`;
   return html`<h1>${text.homeTitle}</h1><p class="soft">${text.homeLead}</p>
-<ul class="first" aria-label="${text.start}">${FIRST.map((path) => html`<li><a class="button quiet" href="${path}">${pages.get(path)?.title}</a></li>`)}</ul>
-<div class="home">${AUDIENCES.map((audience) => {
-    const own = [...pages.values()].filter((page) => page.audience === audience && !page.parent);
-    return html`<section class="card"><h2>${audience.title}</h2><p class="soft small">${audience.about}</p><ul>${own.map(({ path }) => link(path))}</ul></section>`;
-  })}</div>`;
+<p class="first"><a class="button" href="/docs/merchant/quick-start">${text.quickStart}</a> <a class="button quiet" href="/docs/reference">${text.reference}</a></p>
+<div class="home">${AUDIENCES.map(
+    ({ name, title, about }) =>
+      html`<section class="card"><h2>${title}</h2><p class="soft small">${about}</p><ul>${(FIRST[name] ?? []).map(link)}</ul></section>`,
+  )}</div>
+<figure>${picture(SCREENS.page)}<figcaption>${text.pagePicture}</figcaption></figure>
+<figure>${picture(SCREENS.panel)}<figcaption>${text.panelPicture}</figcaption></figure>`;
 }
 
 function resultsBody({ index }: Library, query: string): Html {
-  const results = findSections(index, query, MOST_RESULTS);
+  const results = findSections(index, query, MOST_RESULTS, SYNONYMS);
   const list = results.map(
     ({ path, title, heading, excerpt }) =>
       html`<li><a href="${path}"><b>${heading}</b> <span>${title !== heading && `${title} · `}${excerpt}</span></a></li>`,
@@ -72,6 +87,16 @@ export function docsRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get('/docs', async (_request, reply) =>
     show(reply, { title: text.homeTitle, body: homeBody(await docsLibrary()) }),
   );
+  app.get<{ Params: { name: string } }>('/docs/images/:name', async ({ params }, reply) => {
+    const bytes = imageOf(params.name);
+    if (!bytes) return refuse(reply);
+    const headers = {
+      ...commonHeaders(gateway),
+      'content-type': 'image/webp',
+      'cache-control': 'public, max-age=3600',
+    };
+    return reply.headers(headers).send(bytes);
+  });
   app.get('/docs/search', async (request, reply) => {
     const { q } = request.query as { q?: unknown };
     const query = typeof q === 'string' ? q.slice(0, QUERY_LENGTH) : '';
@@ -82,6 +107,11 @@ export function docsRoutes(app: FastifyInstance, gateway: Gateway): void {
     reply
       .headers({ ...commonHeaders(gateway), ...attachmentHeaders('turnpike.postman.json', 'application/json') })
       .send(readFile('docs/postman.json').replace('http://127.0.0.1:8080', gateway.publicUrl)),
+  );
+  // The addresses of earlier versions, which error responses linked to.
+  app.get('/docs/requests', async (_request, reply) => reply.redirect(requestsAddress(), 301));
+  app.get<{ Params: { action: string } }>('/docs/requests/:action', async ({ params }, reply) =>
+    reply.redirect(requestsAddress(params.action), 301),
   );
   app.get('/docs/files/*', async (request, reply) => {
     const file = (await docsLibrary()).files.get(pathOf(request));

@@ -1,7 +1,7 @@
 /** The HTML document and the headers of every page of the docs site. Nothing is loaded from another server. */
 import { readFileSync } from 'node:fs';
 import type { Gateway } from '../../core/context.ts';
-import { Html, html } from '../../lib/html.ts';
+import { Html, html } from '../../lib/text/html.ts';
 import { strictHeaders } from '../headers.ts';
 import { sourceHash } from '../source-hash.ts';
 import { AUDIENCES } from './chapters.ts';
@@ -9,9 +9,10 @@ import type { Library } from './library.ts';
 import type { DocsPage } from './page.ts';
 import { findSections } from './search.ts';
 import { DOCS_STYLE } from './style.ts';
+import { SYNONYMS } from './synonyms.ts';
 import { text } from './text.ts';
 
-const SCRIPT = `const findSections=${findSections};\n${readFileSync(new URL('./script.js', import.meta.url), 'utf8')}`;
+const SCRIPT = `const findSections=${findSections};\nconst SYNONYMS=${JSON.stringify(SYNONYMS)};\n${readFileSync(new URL('./script.js', import.meta.url), 'utf8')}`;
 const SOURCES = { scripts: [sourceHash(SCRIPT)], style: sourceHash(DOCS_STYLE) };
 
 export const docsHeaders = (gateway: Pick<Gateway, 'environment' | 'publicUrl'>): Record<string, string> =>

@@ -3,12 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Token, Tokens } from 'marked';
-import { html } from '../../lib/html.ts';
+import { html } from '../../lib/text/html.ts';
+import { docsOfAction } from '../../rules/docs.ts';
+import { S2S_OPERATIONS } from '../../rules/operations.ts';
 import { AUDIENCES, type Audience, addressOf, type Chapter } from './chapters.ts';
 import { LANGUAGES } from './code.ts';
+import { pictureOf } from './images.ts';
 import { anchorsOf, createRenderer, headingText, tokensOf, wordsOf } from './markdown.ts';
 import type { DocsPage } from './page.ts';
-import { referencePages } from './reference.ts';
+import { REFERENCE, referencePages } from './reference.ts';
 import type { SearchEntry } from './search.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -18,6 +21,15 @@ const SERVED: Readonly<Record<string, string>> = {
   'docs/openapi.json': '/openapi.json',
   'docs/postman.json': '/docs/postman.json',
 };
+
+/** The tables of the API reference as a file; the site has the reference itself. */
+export const REQUESTS_FILE = 'docs/requests.md';
+
+/** The place in the API reference of an anchor of that file. */
+export function requestsAddress(anchor = ''): string {
+  if (Object.hasOwn(S2S_OPERATIONS, anchor.toUpperCase())) return docsOfAction(anchor);
+  return anchor === 'checkout' ? `${REFERENCE}/checkout` : REFERENCE;
+}
 
 export interface Library {
   pages: ReadonlyMap<string, DocsPage>;
@@ -105,11 +117,12 @@ export async function openLibrary(): Promise<Library> {
     const [path = '', anchor] = href.split('#');
     const file = path === '' ? source.chapter.file : posix.join(posix.dirname(source.chapter.file), path);
     const target = byFile.get(file);
-    const address = target ? locate(target, anchor) : (SERVED[file] ?? `/docs/files/${file}`);
+    const served = file === REQUESTS_FILE ? requestsAddress(anchor) : SERVED[file];
+    const address = target ? locate(target, anchor) : (served ?? `/docs/files/${file}`);
     if (address === undefined || (!target && !existsSync(new URL(file, ROOT)))) {
       throw new Error(`${source.chapter.file} links to ${href}, which does not exist.`);
     }
-    if (!target && !SERVED[file]) files.set(address, file);
+    if (!target && !served) files.set(address, file);
     return { address, isExternal: false };
   };
 
@@ -122,6 +135,7 @@ export async function openLibrary(): Promise<Library> {
         raise,
         resolve: (href) => resolveIn(source, href),
         diagram: (href) => readFile(pathOf(href)),
+        picture: (href, alt) => pictureOf(pathOf(href), alt)?.toString(),
         sample(href) {
           const [, language = '', name = ''] = /^docs\/samples\/(\w+)\/([\w-]+)\.\w+$/i.exec(pathOf(href)) ?? [];
           return LANGUAGES[language] && { language, name, text: readFile(pathOf(href)) };

@@ -1,6 +1,6 @@
 /** Renders Markdown to HTML: anchors of headings, links between pages, samples as tabs, diagrams. */
 import { Marked, type Token, type Tokens } from 'marked';
-import { html } from '../../lib/html.ts';
+import { html } from '../../lib/text/html.ts';
 import { codeBlock, type Sample, sampleTabs } from './code.ts';
 
 /** The anchor of a heading, as other sites that show Markdown compute it. */
@@ -18,6 +18,8 @@ export interface Surroundings {
   sample(href: string): Sample | undefined;
   /** The SVG image that a link leads to. */
   diagram(href: string): string;
+  /** The screenshot that a link leads to; undefined for any other image. */
+  picture(href: string, alt: string): string | undefined;
   /** The level of headings is reduced by this number. */
   raise: number;
 }
@@ -53,7 +55,7 @@ function samplesOf(tokens: readonly Token[], sample: Surroundings['sample']): Sa
 /** A function that renders tokens of one file. */
 export function createRenderer(
   anchors: ReadonlyMap<Token, string>,
-  { resolve, sample, diagram, raise }: Surroundings,
+  { resolve, sample, diagram, picture, raise }: Surroundings,
 ): (tokens: readonly Token[]) => string {
   let groups = 0;
   const marked = new Marked({
@@ -72,7 +74,9 @@ export function createRenderer(
         const { address, isExternal } = resolve(href);
         return `<a href="${html`${address}`}"${isExternal ? ' rel="noopener noreferrer"' : ''}>${this.parser.parseInline(tokens)}</a>`;
       },
-      image: ({ href }) => `<div class="scroll" role="region" tabindex="0" aria-label="Diagram">${diagram(href)}</div>`,
+      image: ({ href, text }) =>
+        picture(href, text) ??
+        `<div class="scroll" role="region" tabindex="0" aria-label="Diagram">${diagram(href)}</div>`,
       paragraph({ tokens }) {
         const samples = samplesOf(tokens, sample);
         if (samples) return `${sampleTabs(`samples-${++groups}`, samples)}\n`;
@@ -84,7 +88,7 @@ export function createRenderer(
           row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag.split(' ')[0]}>`).join('');
         const head = cells(token.header, 'th scope="col"');
         const body = token.rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('\n');
-        return `<div class="scroll" role="region" tabindex="0" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>\n${body}</tbody></table></div>\n`;
+        return `<div class="scroll" role="region" tabindex="0" aria-label="Table"><table${token.header.length === 3 ? ' class="fields"' : ''}><thead><tr>${head}</tr></thead><tbody>\n${body}</tbody></table></div>\n`;
       },
     },
   });

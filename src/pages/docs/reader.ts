@@ -1,7 +1,7 @@
 /** Whose keys the code of the docs shows: in the sandbox those of an account that the reader may see, otherwise none. */
-import { listAccounts } from '../../core/accounts.ts';
+import { listAccounts } from '../../core/accounts/accounts.ts';
+import { demoAccount } from '../../core/accounts/demo.ts';
 import type { Account, Gateway } from '../../core/context.ts';
-import { demoAccount } from '../../core/demo.ts';
 import { findSession } from '../../core/operators/sessions.ts';
 import { isAllowed } from '../../rules/roles.ts';
 

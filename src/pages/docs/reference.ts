@@ -1,7 +1,9 @@
 /** The API reference of the docs site: a page for each group of calls of the OpenAPI document. */
-import { type Html, html } from '../../lib/html.ts';
+import { readFileSync } from 'node:fs';
+import { type Html, html } from '../../lib/text/html.ts';
+import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS, type S2sAction } from '../../rules/operations.ts';
 import type { Audience } from './chapters.ts';
-import { codeBlock } from './code.ts';
+import { LANGUAGES, type Sample, sampleTabs } from './code.ts';
 import {
   type Call,
   callsOf,
@@ -14,6 +16,8 @@ import {
   type Schema,
 } from './openapi.ts';
 import type { DocsPage } from './page.ts';
+import { examplesOf } from './request-examples.ts';
+import type { SearchEntry } from './search.ts';
 
 export const REFERENCE = '/docs/reference';
 
@@ -23,7 +27,7 @@ const inline = (text: string): Html[] =>
 
 function fieldTable(rows: readonly { name: string; type: string; isRequired: boolean; about: string }[]): Html {
   if (rows.length === 0) return html`<p class="soft">No fields.</p>`;
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="Fields"><table><thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.map(
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="Fields"><table class="fields"><thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.map(
     ({ name, type, isRequired, about }) =>
       html`<tr><td><code>${name}</code>${isRequired && html` <span class="badge">required</span>`}</td><td>${type}</td><td>${inline(about)}</td></tr>`,
   )}</tbody></table></div>`;
@@ -51,25 +55,52 @@ function alternativesOf(schema: Schema): [string, Schema][] | undefined {
   return schema.oneOf.map((one, index) => [one.$ref ? refName(one.$ref) : `Alternative ${index + 1}`, one]);
 }
 
-function bodyFields(api: OpenApi, schema: Schema, isRequest: boolean): Html {
+/** The fields of a body; its alternatives one after the other. */
+function bodyFields(api: OpenApi, schema: Schema): Html {
   const target = resolved(api, schema);
   const alternatives = alternativesOf(target);
-  if (!alternatives) {
-    return html`${fieldTable(fieldRows(api, target))}${
-      isRequest && codeBlock(JSON.stringify(exampleOf(api, target), null, 2), 'json', 'Example of the request')
-    }`;
-  }
-  return html`${alternatives.map(([name, one]) => {
-    const of = resolved(api, one);
-    // The fields of each brand have their own pages.
-    const common = of.discriminator && api.components.schemas[name];
-    return html`<details class="alternative"><summary><code>${name}</code></summary>${
-      common
-        ? html`<p>Each <a href="/docs/brands">brand</a> adds its own fields to these.</p>${bodyFields(api, { ...common, properties: { action: { const: name }, ...common.properties } }, isRequest)}`
-        : bodyFields(api, of, isRequest)
-    }</details>`;
-  })}`;
+  if (!alternatives) return fieldTable(fieldRows(api, target));
+  return html`${alternatives.map(([name, one]) => html`<p><code>${name}</code></p>${bodyFields(api, one)}`)}`;
 }
+
+/** A value inside an example; a dot in the name denotes a nested object. */
+const valueAt = (body: unknown, name: string): string =>
+  String(
+    name.split('.').reduce((value: unknown, part) => (value as Record<string, unknown> | undefined)?.[part], body) ??
+      '',
+  );
+
+const EXAMPLE_ID = '01a1dddf-b95f-7000-abab-314f6daa0084';
+
+/** The samples that are complete programs, by the call that they make. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  checkoutSession: 'session',
+  checkoutStatus: 'status',
+  checkoutRefund: 'refund',
+};
+
+/** Code that makes a call with this body, in tabs. */
+function exampleTabs(
+  { method, path, operation: { operationId, security } }: Call,
+  group: string,
+  body: unknown,
+  { isForm = false, signs }: { isForm?: boolean; signs?: readonly string[] | undefined } = {},
+): Html {
+  const sample = SAMPLES[operationId];
+  if (sample !== undefined) return sampleTabs(group, samplesNamed(sample));
+  const signed = signs?.map((name) => valueAt(body, name));
+  const needsToken = security !== undefined;
+  const address = path.replace(/\{\w+\}/g, EXAMPLE_ID);
+  const request = { method, path: address, body: body as Record<string, unknown>, isForm, signed, needsToken };
+  return sampleTabs(group, examplesOf(request, operationId));
+}
+
+const samplesNamed = (name: string): Sample[] =>
+  Object.entries(LANGUAGES).map(([language, { extension }]) => {
+    const file = language === 'java' ? capital(name) : name;
+    const path = new URL(`../../../docs/samples/${language}/${file}.${extension}`, import.meta.url);
+    return { language, name, text: readFileSync(path, 'utf8') };
+  });
 
 const firstSchema = (content: Readonly<Record<string, { schema: Schema }>> | undefined): Schema | undefined =>
   Object.values(content ?? {})[0]?.schema;
@@ -93,25 +124,109 @@ function errorsOf({ operation }: Call): Html | false {
   );
 }
 
+/** The actions of `/post` with their schemas; none for other calls. */
+function actionsOf(api: OpenApi, { operation }: Call): [string, Schema][] {
+  const request = firstSchema(operation.requestBody?.content);
+  const target = request && resolved(api, request);
+  return (target?.discriminator && alternativesOf(target)) ?? [];
+}
+
+/** The schema of an action; that of a sale without the fields of brands, which have their own pages. */
+function actionSchema(api: OpenApi, name: string, one: Schema): Schema {
+  const of = resolved(api, one);
+  const common = of.discriminator && api.components.schemas[name];
+  return common ? { ...common, properties: { action: { const: name }, ...common.properties } } : of;
+}
+
+/** One action of `/post`: an example, and its fields. */
+function actionSection(api: OpenApi, call: Call, name: string, one: Schema): Html {
+  const schema = actionSchema(api, name, one);
+  const isSale = resolved(api, one).discriminator !== undefined;
+  const id = name.toLowerCase();
+  // The test brand needs an identifier besides the fields of every sale.
+  const sale = isSale && { brand: 'vcard', identifier: 'success@example.com' };
+  const body = { ...(exampleOf(api, schema) as object), ...sale, action: name };
+  const { signs } = S2S_OPERATIONS[name as S2sAction];
+  return html`<h3 id="${id}"><code>${name}</code> <a class="anchor" href="#${id}" aria-label="Link to ${name}">#</a></h3>
+${isSale && html`<p>Each <a href="/docs/brands">brand</a> adds its own fields to these.</p>`}
+${exampleTabs(call, `example-${id}`, body, { isForm: true, signs })}
+<details class="alternative" open><summary>Fields of ${name}</summary>${fieldTable(fieldRows(api, schema))}</details>`;
+}
+
+/** Groups of calls that no program of a reader makes. */
+const NO_EXAMPLES: ReadonlySet<string> = new Set(['payers', 'providers']);
+
+const CHECKOUT: Readonly<Record<string, ApiOperation | undefined>> = CHECKOUT_OPERATIONS;
+
+function callExample(api: OpenApi, call: Call): Html | false {
+  const { path, operation } = call;
+  const { operationId, requestBody, tags } = operation;
+  const isJson = !requestBody || 'application/json' in requestBody.content;
+  if (NO_EXAMPLES.has(tags[0] as string) || !isJson) return false;
+  const request = firstSchema(requestBody?.content);
+  const signs = CHECKOUT[path.replace(/^\/api\/v1\//, '')]?.signs;
+  return exampleTabs(call, `example-${operationId}`, request && exampleOf(api, request), { signs });
+}
+
 function callSection(api: OpenApi, call: Call): Html {
   const { method, path, operation, parameters } = call;
-  const content = operation.requestBody?.content;
-  const request = firstSchema(content);
-  const [status, answer] = Object.entries(operation.responses)[0] ?? [];
+  const { operationId: id, summary, description, security, requestBody, responses } = operation;
+  const actions = actionsOf(api, call);
+  const request = actions.length > 0 ? undefined : firstSchema(requestBody?.content);
+  const [status, answer] = Object.entries(responses)[0] ?? [];
   const response = firstSchema(answer?.content);
-  return html`<section class="call"><h2 id="${operation.operationId}">${inline(operation.summary)} <a class="anchor" href="#${operation.operationId}" aria-label="Link to ${operation.operationId}">#</a></h2>
+  return html`<section class="call"><h2 id="${id}">${titleOf(id)} <a class="anchor" href="#${id}" aria-label="Link to ${id}">#</a></h2>
 <p class="route"><span class="badge method">${method}</span> <code>${path}</code></p>
-${operation.description && html`<p>${inline(operation.description)}</p>`}${
-  operation.security && html`<p class="soft small">Needs an <a href="/docs/operator/access">API token</a>.</p>`
+<p>${inline(summary)}${description && html` ${inline(description)}`}${security && html` Needs an <a href="/docs/operator/access">API token</a>.`}</p>
+${callExample(api, call)}${actions.map(([name, one]) => actionSection(api, call, name, one))}
+${
+  (parameters.length > 0 || request) &&
+  html`<details class="alternative" open><summary>Request</summary>${parameterTable(parameters)}${request && bodyFields(api, request)}</details>`
 }
-<details class="alternative"><summary>Request and response</summary>${parameterTable(parameters)}${
-    request && html`<h3>Request (${Object.keys(content ?? {}).join(' or ')})</h3>${bodyFields(api, request, true)}`
-  }
-${status && answer && html`<h3>Response ${status}</h3><p>${inline(answer.description)}</p>${response && bodyFields(api, response, false)}`}</details>
+${
+  status &&
+  answer &&
+  html`<details class="alternative"><summary>Response ${status}</summary><p>${inline(answer.description)}</p>${
+    response && bodyFields(api, response)
+  }</details>`
+}
 ${errorsOf(call)}</section>`;
 }
 
+/** The names and meanings of the fields, for the search. */
+const wordsOfFields = (api: OpenApi, schema: Schema | undefined): string =>
+  schema === undefined
+    ? ''
+    : fieldRows(api, schema)
+        .map(({ name, about }) => `${name} ${about.replaceAll('`', '')}`)
+        .join(' ');
+
+/** `checkoutSession` as people write it. */
+const titleOf = (operationId: string): string =>
+  capital(operationId.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** A call, and each of its actions, for the search. */
+function entriesOf(api: OpenApi, call: Call, page: string, title: string): SearchEntry[] {
+  const { method, path, operation } = call;
+  const { operationId, summary, requestBody } = operation;
+  const words = wordsOfFields(api, firstSchema(requestBody?.content));
+  return [
+    {
+      path: `${page}#${operationId}`,
+      title,
+      heading: titleOf(operationId),
+      text: `${operationId} ${method} ${path} ${summary} ${words}`,
+    },
+    ...actionsOf(api, call).map(([action, one]) => ({
+      path: `${page}#${action.toLowerCase()}`,
+      title,
+      heading: action,
+      text: `${method} ${path} ${wordsOfFields(api, actionSchema(api, action, one))}`,
+    })),
+  ];
+}
 
 /** The reference: an overview, and a page for each group. */
 export function* referencePages(audience: Audience, api: OpenApi): Generator<DocsPage> {
@@ -131,7 +246,7 @@ export function* referencePages(audience: Audience, api: OpenApi): Generator<Doc
       { path: REFERENCE, title: 'API reference', heading: 'API reference', text: 'OpenAPI Postman collection' },
     ],
     body: String(html`<h1>API reference</h1>
-<p>Every call of the gateway, from its OpenAPI document: fields, examples and errors. Download <a href="/openapi.json">openapi.json</a> for code generators, or the <a href="/docs/postman.json">Postman collection</a>, which signs requests by itself: import it, and set its variables <code>url</code>, <code>client_key</code>, <code>merchant_key</code> and <code>password</code>.</p>
+<p>Every call of the gateway, from its OpenAPI document: examples in several languages, fields and errors. The examples read <code>TURNPIKE_PASSWORD</code> and <code>TURNPIKE_ADMIN_TOKEN</code> from the environment; <a href="/docs/merchant/sign-requests">Sign requests</a> explains the hash. Download <a href="/openapi.json">openapi.json</a> for code generators, or the <a href="/docs/postman.json">Postman collection</a>, which signs requests by itself: import it, and set its variables <code>url</code>, <code>client_key</code>, <code>merchant_key</code> and <code>password</code>.</p>
 ${groups.map(
   ({ name, description, path, calls: list }) =>
     html`<h2 id="${name}"><a href="${path}">${capital(name)}</a></h2><p>${inline(description)}</p><ul class="calls">${list.map(
@@ -148,13 +263,11 @@ ${groups.map(
       title: capital(name),
       audience,
       parent: overview,
-      headings: list.map(({ operation }) => ({ id: operation.operationId, text: operation.operationId, depth: 2 })),
-      entries: list.map(({ method, path: route, operation }) => ({
-        path: `${path}#${operation.operationId}`,
-        title,
-        heading: operation.operationId,
-        text: `${method} ${route} ${operation.summary}`,
-      })),
+      headings: list.flatMap((call) => [
+        { id: call.operation.operationId, text: titleOf(call.operation.operationId), depth: 2 },
+        ...actionsOf(api, call).map(([action]) => ({ id: action.toLowerCase(), text: action, depth: 3 })),
+      ]),
+      entries: list.flatMap((call) => entriesOf(api, call, path, title)),
       body: String(
         html`<h1>${capital(name)}</h1><p>${inline(description)}</p>${list.map((call) => callSection(api, call))}`,
       ),

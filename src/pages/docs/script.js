@@ -65,7 +65,7 @@ const part = (tag, text) => {
 };
 const showResults = async () => {
   index ??= fetch('/docs/search.json').then((response) => response.json());
-  const results = findSections(await index, input.value, 8);
+  const results = findSections(await index, input.value, 8, SYNONYMS);
   found.replaceChildren(
     ...results.map(({ path, title, heading, excerpt }) => {
       const entry = document.createElement('li');

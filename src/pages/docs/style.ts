@@ -1,5 +1,5 @@
 /** The style sheet of the docs site: that of the panel, with text to read, code, tabs and a table of contents. */
-import { PANEL_STYLE } from '../panel/style.ts';
+import { PANEL_STYLE } from '../panel/frame/style.ts';
 import { LANGUAGES } from './code.ts';
 
 const TABS = Object.keys(LANGUAGES).map((_language, index) => index + 1);
@@ -90,6 +90,9 @@ ${checkedTab((index) => `.samples>input:nth-of-type(${index}):checked~.tab:nth-o
 .diagram .head{fill:var(--edge)}
 .diagram .event{fill:var(--soft);stroke:var(--card)}
 .diagram .state{fill:var(--ink)}
+.screenshot{display:block;width:100%;height:auto;border:1px solid var(--line);border-radius:12px;margin:0 0 .5rem}
+figure{margin:2rem 0 0}
+figcaption{color:var(--soft);font-size:.8125rem}
 .contents{columns:2;list-style:none;padding:0}
 .contents a{display:block;padding:.25rem 0}
 .calls{list-style:none;padding:0!important}
@@ -107,7 +110,7 @@ ${checkedTab((index) => `.samples>input:nth-of-type(${index}):checked~.tab:nth-o
 .turn span{display:block;color:var(--soft);font-size:.8125rem}
 .turn .next{grid-column:2;text-align:end}
 .home{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,17rem),1fr));gap:1rem;align-items:start}
-.first{display:flex;flex-wrap:wrap;gap:.5rem;margin:0 0 1.5rem!important;padding:0!important;list-style:none}
+.first{display:flex;flex-wrap:wrap;gap:.5rem}
 .first .button{text-decoration:none}
 .prose.home-page .card h2{margin:0 0 .25rem}
 .prose.home-page .card ul{margin:0;padding-inline-start:1.125rem;font-size:.9375rem}
@@ -117,6 +120,10 @@ ${checkedTab((index) => `.samples>input:nth-of-type(${index}):checked~.tab:nth-o
 .results{list-style:none;padding:0!important}
 .results a{padding:.625rem 0}
 @media(max-width:80rem){.docs main{grid-template-columns:minmax(0,54rem)}.toc{display:none}}
+@media(max-width:40rem){.prose :is(details,section,article){overflow-x:auto}
+.prose table.fields thead{display:none}
+.prose table.fields tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}
+.prose table.fields td{display:block;padding:.125rem .75rem;border:0}}
 @media(max-width:52rem){body.docs{grid-template:auto auto 1fr/minmax(0,1fr);grid-template-areas:"bar""nav""main"}
 .docs main{padding:1.25rem 1rem 3rem}
 .docs .bar{position:static}

@@ -39,11 +39,15 @@ export const de: Messages = {
   next: 'Weiter',
   repeated: 'Wiederkehrende Zahlungen',
   repeatedHow: '{merchant} darf dieses Zahlungsmittel erneut belasten. Zum Beenden wenden Sie sich an {merchant}.',
+  repeatedOpenHow:
+    '{merchant} darf dieses Zahlungsmittel erneut belasten, mit den Beträgen und zu den Zeiten, die Sie mit {merchant} vereinbart haben. Zum Beenden wenden Sie sich an {merchant}.',
   interval: 'Abstand',
   charges: 'Anzahl der Abbuchungen',
   firstCharge: 'Erste Abbuchung',
   agree: 'Ich bin damit einverstanden, dass {merchant} mich wie hier beschrieben erneut belastet.',
   agreeFirst: 'Bitte stimmen Sie zu, bevor Sie fortfahren.',
+  debitMandate:
+    'Wenn Sie fortfahren, ermächtigen Sie {merchant}, Zahlungen von Ihrem Konto per Lastschrift einzuziehen, und weisen Ihre Bank an, diese Lastschriften einzulösen. Innerhalb von acht Wochen nach der Belastung können Sie von Ihrer Bank die Erstattung verlangen; es gelten die mit ihr vereinbarten Bedingungen.',
   oneMoment: 'Einen Moment…',
 
   complete: 'Zahlung abschließen',
@@ -56,6 +60,7 @@ export const de: Messages = {
   },
   fillIn: 'Bitte füllen Sie dieses Feld aus.',
   looksWrong: 'Diese Angabe scheint nicht zu stimmen. Bitte prüfen Sie sie.',
+  ibanHere: 'Das ist eine IBAN. Bitte geben Sie hier den SWIFT-Code (BIC) Ihrer Bank ein.',
   notAChoice: 'Diese Angabe ist hier nicht möglich. Bitte prüfen Sie sie.',
   notUrl: 'Bitte geben Sie die ganze Webadresse an, beginnend mit https://.',
   spaces: 'Bitte lassen Sie die Leerzeichen weg.',
@@ -98,8 +103,13 @@ export const de: Messages = {
   checking: 'Wir prüfen Ihre Zahlung',
   checkingHow:
     'Die Antwort der Bank dauert länger als sonst. Bitte bezahlen Sie nicht noch einmal: Diese Seite aktualisiert sich von selbst.',
+  checkingClose:
+    'Sie können diese Seite schließen: Die Zahlung läuft ohne sie weiter, und {merchant} erfährt das Ergebnis.',
   transfer: 'Überweisen Sie den Betrag',
   sendExactly: 'Überweisen Sie genau {amount} von Ihrem Konto an:',
+  payVoucher: 'Mit diesen Angaben zahlen',
+  payExactly:
+    'Zahlen Sie genau {amount} mit den Angaben unten. Die Bestellung geht weiter, sobald Ihre Zahlung eingeht.',
   copy: 'Kopieren',
   copied: 'Kopiert',
   unfinished: 'Ihre Zahlung ist noch nicht abgeschlossen',
@@ -108,7 +118,6 @@ export const de: Messages = {
   openAgain: 'Zahlungsseite noch einmal öffnen',
 
   paid: 'Zahlung abgeschlossen',
-  paidHow: 'Vielen Dank. Ihre Zahlung ist angekommen, Sie müssen nichts weiter tun.',
   notPaid: 'Zahlung nicht abgeschlossen',
   notPaidHow: 'Es wurde kein Geld abgebucht. Sie können zurückgehen und es noch einmal versuchen.',
   failedHow:
@@ -135,6 +144,10 @@ export const de: Messages = {
   tooFast: 'Das war zu schnell',
   tooFastHow: 'Es wurde nichts bezahlt. Bitte warten Sie einen Moment und versuchen Sie es noch einmal.',
 
+  sending: {
+    lost: 'Wir haben keine Antwort erhalten. Bitte prüfen Sie Ihre Verbindung. Wir stellen fest, ob Ihre Zahlung angekommen ist. Ihre Angaben bleiben hier, und Sie zahlen nicht doppelt.',
+    again: 'Ihre Zahlung ist nicht angekommen. Bitte versuchen Sie es noch einmal: Sie zahlen nicht doppelt.',
+  },
   instructions: {
     account_number: 'Kontonummer',
     account_holder: 'Kontoinhaber',
@@ -143,6 +156,9 @@ export const de: Messages = {
     iban: 'IBAN',
     bic: 'BIC',
     reference: 'Verwendungszweck',
+    entity: 'Entität',
+    expires: 'Zahlbar bis',
+    voucher: 'Zahlschein',
   },
   reasons: {
     outOfTime: 'Die Zeit zum Bezahlen ist abgelaufen.',
@@ -185,13 +201,22 @@ export const de: Messages = {
     'Such as name@bank': 'Zum Beispiel name@bank',
     '8 or 11 characters, such as DEUTDEFF': '8 oder 11 Zeichen, zum Beispiel DEUTDEFF',
     'Three letters, such as EUR': 'Drei Buchstaben, zum Beispiel EUR',
+    'BLIK code': 'BLIK-Code',
+    '6 digits from your banking app': '6 Ziffern aus Ihrer Banking-App',
+    'E-mail address': 'E-Mail-Adresse',
+    'Mobile number': 'Mobilnummer',
+    'With the country code, such as +351 912 345 678': 'Mit Ländervorwahl, zum Beispiel +351 912 345 678',
+    Country: 'Land',
+    'Street and house number': 'Straße und Hausnummer',
+    'Postal code': 'Postleitzahl',
+    City: 'Ort',
+    IBAN: 'IBAN',
   },
   methods: {
     test: 'Testzahlung',
-    deviceWallet: 'Geräte-Wallet',
-    onlineWallet: 'Online-Wallet',
     onlineBanking: 'Onlinebanking',
     bank: 'Banküberweisung',
+    directDebit: 'SEPA-Lastschrift',
     qr: 'Banking-App mit QR-Code',
     upi: 'UPI-App',
     mobileMoney: 'Mobiles Guthaben (Mobile Money)',
@@ -233,7 +258,7 @@ export const de: Messages = {
     expiredCard: 'Die Karte ist abgelaufen. Prüfen Sie das Datum oder verwenden Sie eine andere Karte.',
     invalidCard:
       'Die Kartennummer oder das Datum ist ungültig. Prüfen Sie beides oder verwenden Sie eine andere Karte.',
-    wrongSecurityCode: 'Die Prüfziffer ist falsch. Geben Sie die Karte mit der richtigen Prüfziffer noch einmal ein.',
+    wrongSecurityCode: 'Die Prüfziffer ist falsch. Prüfen Sie sie und geben Sie sie noch einmal ein.',
     notPermitted:
       'Ihre Karte oder Ihr Konto lässt diese Zahlung nicht zu. Fragen Sie Ihre Bank, verwenden Sie eine andere Karte oder bezahlen Sie anders.',
     notAuthenticated:
@@ -274,6 +299,7 @@ export const de: Messages = {
     helpPage: 'Hilfeseite',
     terms: 'AGB',
     privacy: 'Datenschutz',
+    language: 'Sprache',
   },
   orderLines: {
     items: 'Artikel ({count})',
@@ -297,5 +323,57 @@ export const de: Messages = {
     email: 'E-Mail-Adresse für den Beleg (freiwillig)',
     subject: 'Beleg von {merchant} zu Bestellung {order}',
     thanks: 'Vielen Dank. {merchant} hat Ihre Zahlung erhalten.',
+  },
+  link: {
+    usedUp: 'Das ist schon bezahlt',
+    usedUpHow: 'Es kann nicht noch einmal bezahlt werden. Bei Fragen wenden Sie sich an {merchant}.',
+    over: 'Dieser Link gilt nicht mehr',
+    overHow: 'Bitten Sie {merchant} um einen neuen.',
+    busy: 'Das wird gerade bezahlt',
+    busyHow: 'Versuchen Sie es in einigen Minuten noch einmal.',
+    between: 'Von {least} bis {most}',
+    name: 'Name',
+    email: 'E-Mail-Adresse',
+    phone: 'Telefonnummer',
+  },
+  invoice: {
+    title: 'Rechnung {number}',
+    due: 'Fällig am',
+    overdue: 'Überfällig',
+    to: 'Rechnung an',
+    quantity: 'Menge',
+    price: 'Einzelpreis',
+    paid: 'Diese Rechnung ist bezahlt.',
+    void: 'Diese Rechnung wurde storniert. Bitte bezahlen Sie sie nicht.',
+    subject: 'Rechnung {number} von {merchant}',
+    mail: 'Bitte bezahlen Sie {amount} bis zum {date}. Hier sehen und bezahlen Sie die Rechnung:',
+    reminder: 'Erinnerung: Rechnung {number} ist am {date} fällig',
+    overdueSubject: 'Rechnung {number} ist überfällig',
+    overdueMail:
+      'Wir haben {amount}, fällig am {date}, noch nicht erhalten. Hier können Sie die Rechnung ansehen und bezahlen:',
+  },
+  customer: {
+    title: 'Ihre gespeicherten Karten und Abonnements',
+    ask: 'Geben Sie die E-Mail-Adresse ein, die Sie bei {merchant} verwenden. Sie erhalten einen Link, mit dem Sie Gespeichertes sehen und entfernen können.',
+    send: 'Link senden',
+    sent: 'Sehen Sie in Ihr Postfach',
+    sentHow: 'Wenn {merchant} diese Adresse kennt, ist ein Link unterwegs. Er funktioniert einmal, eine Stunde lang.',
+    open: 'Karten und Abonnements anzeigen',
+    again: 'Neuen Link anfordern',
+    mail: 'Mit diesem Link können Sie die Karten und Abonnements sehen und entfernen, die {merchant} für Sie gespeichert hat. Er funktioniert einmal, eine Stunde lang. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese E-Mail.',
+    subscriptions: 'Ihre Abonnements',
+    nothing: 'Es ist nichts gespeichert.',
+    next: 'Nächste Zahlung am {date}',
+    remove: 'Karte entfernen',
+    removeHow: '{merchant} kann diese Karte nicht mehr belasten. Abonnements, die damit bezahlt werden, enden.',
+    end: 'Abonnement kündigen',
+    endHow: 'Es gibt keine weiteren Zahlungen.',
+    removed: 'Die Karte wurde entfernt.',
+    ended: 'Das Abonnement wurde gekündigt.',
+    inUse: 'Eine Zahlung mit dieser Karte läuft noch. Versuchen Sie es später erneut.',
+  },
+  telephone: {
+    title: 'Telefonische Bestellung',
+    how: 'Geben Sie die Karte der Person am Telefon ein. Schreiben Sie die Nummer nicht auf.',
   },
 };

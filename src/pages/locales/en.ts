@@ -1,12 +1,15 @@
 /** The messages of the payment pages in English; their type defines the keys that every language must have. */
-import type { MethodGroup, MethodKind } from '../../rules/method-kinds.ts';
+import type { MethodGroup, MethodKind, NamelessKind, WalletKind } from '../../rules/method-kinds.ts';
 import type { PayerCause, ReasonName } from '../../rules/reasons.ts';
 
 /** The plural forms of a message, by CLDR category. */
 export type Plural = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
-/** Cards have a message of their own. */
-type MethodMessages = Record<Exclude<MethodKind, 'card'> | `group${Capitalize<MethodGroup>}` | 'moreMethods', string>;
+/** Cards have a message of their own; wallets and other well-known methods have names. */
+type MethodMessages = Record<
+  Exclude<MethodKind, 'card' | WalletKind | NamelessKind> | `group${Capitalize<MethodGroup>}` | 'moreMethods',
+  string
+>;
 
 export const en = {
   yourOrder: 'Your order',
@@ -45,11 +48,15 @@ export const en = {
   next: 'Continue',
   repeated: 'Repeated payments',
   repeatedHow: '{merchant} may charge this payment method again. To stop this, contact {merchant}.',
+  repeatedOpenHow:
+    '{merchant} may charge this payment method again, for amounts and at times that you have agreed with {merchant}. To stop this, contact {merchant}.',
   interval: 'Interval',
   charges: 'Number of charges',
   firstCharge: 'First charge',
   agree: 'I agree that {merchant} charges me again as described here.',
   agreeFirst: 'Please agree before you continue.',
+  debitMandate:
+    'By continuing, you authorise {merchant} to instruct your bank to debit your account, and your bank to debit your account accordingly. You can claim a refund from your bank, under the terms of your agreement with it, within eight weeks of the debit.',
   oneMoment: 'One moment…',
 
   complete: 'Complete your payment',
@@ -62,6 +69,7 @@ export const en = {
   } as Plural,
   fillIn: 'Please fill this in.',
   looksWrong: 'This does not look right. Please check it.',
+  ibanHere: 'This is an IBAN. Please fill in the SWIFT code (BIC) of your bank here.',
   notAChoice: 'This cannot be used here. Please check it.',
   notUrl: 'Please fill in the whole web address, starting with https://.',
   spaces: 'Please leave out the spaces.',
@@ -102,8 +110,11 @@ export const en = {
   waitingHow: 'Finish the payment in the app or on the page of your payment provider. This page updates by itself.',
   checking: 'We are checking your payment',
   checkingHow: 'The bank is taking longer than usual to answer. Please do not pay again: this page updates by itself.',
+  checkingClose: 'You can close this page: the payment continues without it, and {merchant} learns the outcome.',
   transfer: 'Make the transfer',
   sendExactly: 'Send exactly {amount} from your bank account to:',
+  payVoucher: 'Pay with these details',
+  payExactly: 'Pay exactly {amount} with the details below. The order continues as soon as your payment arrives.',
   copy: 'Copy',
   copied: 'Copied',
   unfinished: 'Your payment is not finished yet',
@@ -112,7 +123,6 @@ export const en = {
   openAgain: 'Open the payment page again',
 
   paid: 'Payment complete',
-  paidHow: 'Thank you. Your payment has arrived, and there is nothing more to do.',
   notPaid: 'Payment not completed',
   notPaidHow: 'No money was taken. You can go back and try again.',
   failedHow: 'The payment did not reach the provider, and no money was taken. You can go back and try again.',
@@ -135,6 +145,11 @@ export const en = {
   tooFast: 'That was too fast',
   tooFastHow: 'Nothing was paid. Please wait a moment and try again.',
 
+  /** What the payer reads if the script of the page got no answer. */
+  sending: {
+    lost: 'We got no answer. Please check your connection. We are finding out whether your payment has arrived. Your details stay here, and you will not be charged twice.',
+    again: 'Your payment has not arrived. Please try again: you will not be charged twice.',
+  },
   /** The instructions for a transfer, by the names that providers use. */
   instructions: {
     account_number: 'Account number',
@@ -144,6 +159,9 @@ export const en = {
     iban: 'IBAN',
     bic: 'BIC',
     reference: 'Reference',
+    entity: 'Entity',
+    expires: 'Pay by',
+    voucher: 'Voucher',
   },
   /** The decline reasons of the gateway itself, by name. */
   reasons: {
@@ -160,10 +178,9 @@ export const en = {
   /** Payment methods by their kind, and the headings of their groups. */
   methods: {
     test: 'Test payment',
-    deviceWallet: 'Device wallet',
-    onlineWallet: 'Online wallet',
     onlineBanking: 'Online banking',
     bank: 'Bank transfer',
+    directDebit: 'SEPA direct debit',
     qr: 'Banking app with QR code',
     upi: 'UPI app',
     mobileMoney: 'Mobile money',
@@ -204,7 +221,7 @@ export const en = {
       'The payment is above a limit of your card or account. Ask your bank, or use another card or another way to pay.',
     expiredCard: 'The card has expired. Check the date, or use another card.',
     invalidCard: 'The card number or the date is not valid. Check both, or use another card.',
-    wrongSecurityCode: 'The security code is wrong. Enter the card again with the right code.',
+    wrongSecurityCode: 'The security code is wrong. Check it and enter it again.',
     notPermitted:
       'Your card or account does not allow this payment. Ask your bank, or use another card or another way to pay.',
     notAuthenticated: 'Your bank could not confirm that it was you. Try again, or use another card.',
@@ -245,6 +262,7 @@ export const en = {
     helpPage: 'Help page',
     terms: 'Terms',
     privacy: 'Privacy',
+    language: 'Language',
   },
   /** What the order consists of. */
   orderLines: {
@@ -270,6 +288,61 @@ export const en = {
     email: 'E-mail address for the receipt (optional)',
     subject: 'Receipt from {merchant} for order {order}',
     thanks: 'Thank you. {merchant} has received your payment.',
+  },
+  /** The page of a link, and what its payer is asked for. */
+  link: {
+    usedUp: 'This was paid already',
+    usedUpHow: 'It cannot be paid again. If you have questions, contact {merchant}.',
+    over: 'This link is no longer valid',
+    overHow: 'Ask {merchant} for a new one.',
+    busy: 'Somebody is paying this at the moment',
+    busyHow: 'Try again in a few minutes.',
+    between: 'From {least} to {most}',
+    name: 'Name',
+    email: 'E-mail address',
+    phone: 'Phone number',
+  },
+  /** The page of an invoice, and its e-mail. */
+  invoice: {
+    title: 'Invoice {number}',
+    due: 'Due date',
+    overdue: 'Overdue',
+    to: 'Bill to',
+    quantity: 'Quantity',
+    price: 'Unit price',
+    paid: 'This invoice is paid.',
+    void: 'This invoice was cancelled. Please do not pay it.',
+    subject: 'Invoice {number} from {merchant}',
+    mail: 'Please pay {amount} by {date}. You can see the invoice and pay it here:',
+    reminder: 'Reminder: invoice {number} is due on {date}',
+    overdueSubject: 'Invoice {number} is overdue',
+    overdueMail: 'We have not received {amount} yet, which was due on {date}. You can see the invoice and pay it here:',
+  },
+  /** The page on which payers see and remove the cards and subscriptions that a shop has saved, and its e-mail. */
+  customer: {
+    title: 'Your saved cards and subscriptions',
+    ask: 'Enter the e-mail address that you use at {merchant}. You get a link with which you see what is saved, and can remove it.',
+    send: 'Send the link',
+    sent: 'Check your e-mail',
+    sentHow: 'If {merchant} knows this address, a link is on its way. It works once, for one hour.',
+    open: 'Show cards and subscriptions',
+    again: 'Get a new link',
+    mail: 'With this link you can see and remove the cards and subscriptions that {merchant} has saved for you. It works once, for one hour. If you did not ask for it, ignore this e-mail.',
+    subscriptions: 'Your subscriptions',
+    nothing: 'Nothing is saved.',
+    next: 'Next payment on {date}',
+    remove: 'Remove card',
+    removeHow: '{merchant} can no longer charge this card. Subscriptions that are paid with it end.',
+    end: 'Cancel subscription',
+    endHow: 'There are no further payments.',
+    removed: 'The card was removed.',
+    ended: 'The subscription was cancelled.',
+    inUse: 'A payment with this card is under way. Try again later.',
+  },
+  /** The page on which the staff of a shop enters the card of a caller. */
+  telephone: {
+    title: 'Telephone order',
+    how: 'Enter the card of the customer who is on the phone. Do not write the number down.',
   },
 };
 

@@ -39,11 +39,15 @@ export const fr: Messages = {
   next: 'Continuer',
   repeated: 'Paiements répétés',
   repeatedHow: '{merchant} peut débiter à nouveau ce moyen de paiement. Pour y mettre fin, contactez {merchant}.',
+  repeatedOpenHow:
+    '{merchant} peut débiter à nouveau ce moyen de paiement, pour les montants et aux dates convenus avec {merchant}. Pour y mettre fin, contactez {merchant}.',
   interval: 'Intervalle',
   charges: 'Nombre de prélèvements',
   firstCharge: 'Premier prélèvement',
   agree: 'J’accepte que {merchant} me débite à nouveau comme décrit ici.',
   agreeFirst: 'Veuillez accepter avant de continuer.',
+  debitMandate:
+    'En continuant, vous autorisez {merchant} à envoyer des instructions à votre banque pour débiter votre compte, et votre banque à débiter votre compte conformément à ces instructions. Vous pouvez être remboursé par votre banque, selon les conditions de votre contrat avec elle, si vous le demandez dans les huit semaines suivant le débit.',
   oneMoment: 'Un instant…',
 
   complete: 'Finalisez votre paiement',
@@ -57,6 +61,7 @@ export const fr: Messages = {
   },
   fillIn: 'Veuillez remplir ce champ.',
   looksWrong: 'Cela ne semble pas correct. Veuillez vérifier.',
+  ibanHere: 'Ceci est un IBAN. Veuillez indiquer ici le code SWIFT (BIC) de votre banque.',
   notAChoice: 'Ce n’est pas possible ici. Veuillez vérifier.',
   notUrl: 'Saisissez l’adresse web complète, en commençant par https://.',
   spaces: 'Supprimez les espaces.',
@@ -99,8 +104,13 @@ export const fr: Messages = {
   checking: 'Nous vérifions votre paiement',
   checkingHow:
     'La réponse de la banque prend plus de temps que d’habitude. Ne payez pas une deuxième fois\u00a0: cette page se met à jour toute seule.',
+  checkingClose:
+    'Vous pouvez fermer cette page : le paiement se poursuit sans elle et {merchant} sera informé du résultat.',
   transfer: 'Faites le virement',
   sendExactly: 'Envoyez exactement {amount} depuis votre compte à\u00a0:',
+  payVoucher: 'Payer avec ces indications',
+  payExactly:
+    'Payez exactement {amount} avec les indications ci-dessous. La commande se poursuit dès l’arrivée de votre paiement.',
   copy: 'Copier',
   copied: 'Copié',
   unfinished: 'Votre paiement n’est pas encore terminé',
@@ -109,7 +119,6 @@ export const fr: Messages = {
   openAgain: 'Rouvrir la page de paiement',
 
   paid: 'Paiement effectué',
-  paidHow: 'Merci. Nous avons bien reçu votre paiement, vous n’avez plus rien à faire.',
   notPaid: 'Paiement non effectué',
   notPaidHow: 'Aucun montant n’a été débité. Vous pouvez revenir en arrière et réessayer.',
   failedHow:
@@ -136,6 +145,10 @@ export const fr: Messages = {
   tooFast: 'C’était trop rapide',
   tooFastHow: 'Rien n’a été payé. Veuillez patienter un instant, puis réessayer.',
 
+  sending: {
+    lost: 'Nous n’avons pas reçu de réponse. Vérifiez votre connexion. Nous vérifions si votre paiement est arrivé. Vos informations restent ici et vous ne serez pas débité deux fois.',
+    again: 'Votre paiement n’est pas arrivé. Veuillez réessayer : vous ne serez pas débité deux fois.',
+  },
   instructions: {
     account_number: 'Numéro de compte',
     account_holder: 'Titulaire du compte',
@@ -144,6 +157,9 @@ export const fr: Messages = {
     iban: 'IBAN',
     bic: 'BIC',
     reference: 'Référence',
+    entity: 'Entité',
+    expires: 'À payer avant le',
+    voucher: 'Bon de paiement',
   },
   reasons: {
     outOfTime: 'Le délai de paiement est dépassé.',
@@ -186,13 +202,22 @@ export const fr: Messages = {
     'Such as name@bank': 'Par exemple nom@banque',
     '8 or 11 characters, such as DEUTDEFF': '8 ou 11 caractères, par exemple DEUTDEFF',
     'Three letters, such as EUR': 'Trois lettres, par exemple EUR',
+    'BLIK code': 'Code BLIK',
+    '6 digits from your banking app': '6 chiffres affichés dans votre application bancaire',
+    'E-mail address': 'Adresse e-mail',
+    'Mobile number': 'Numéro de mobile',
+    'With the country code, such as +351 912 345 678': 'Avec l’indicatif du pays, par exemple +351 912 345 678',
+    Country: 'Pays',
+    'Street and house number': 'Rue et numéro',
+    'Postal code': 'Code postal',
+    City: 'Ville',
+    IBAN: 'IBAN',
   },
   methods: {
     test: 'Paiement de test',
-    deviceWallet: 'Portefeuille de l’appareil',
-    onlineWallet: 'Portefeuille en ligne',
     onlineBanking: 'Banque en ligne',
     bank: 'Virement bancaire',
+    directDebit: 'Prélèvement SEPA',
     qr: 'Appli bancaire avec code QR',
     upi: 'Appli UPI',
     mobileMoney: 'Argent mobile',
@@ -233,7 +258,7 @@ export const fr: Messages = {
       'Le paiement dépasse une limite de votre carte ou de votre compte. Demandez à votre banque, ou utilisez une autre carte ou un autre moyen de paiement.',
     expiredCard: 'La carte a expiré. Vérifiez la date ou utilisez une autre carte.',
     invalidCard: 'Le numéro de la carte ou la date n’est pas valide. Vérifiez les deux ou utilisez une autre carte.',
-    wrongSecurityCode: 'Le code de sécurité est incorrect. Saisissez à nouveau la carte avec le bon code.',
+    wrongSecurityCode: 'Le code de sécurité est incorrect. Vérifiez-le et saisissez-le de nouveau.',
     notPermitted:
       'Votre carte ou votre compte ne permet pas ce paiement. Demandez à votre banque, ou utilisez une autre carte ou un autre moyen de paiement.',
     notAuthenticated:
@@ -274,6 +299,7 @@ export const fr: Messages = {
     helpPage: 'Page d’aide',
     terms: 'Conditions',
     privacy: 'Confidentialité',
+    language: 'Langue',
   },
   orderLines: {
     items: 'Articles ({count})',
@@ -297,5 +323,58 @@ export const fr: Messages = {
     email: 'Adresse e-mail pour le reçu (facultatif)',
     subject: 'Reçu de {merchant} pour la commande {order}',
     thanks: 'Merci. {merchant} a reçu votre paiement.',
+  },
+  link: {
+    usedUp: 'C’est déjà payé',
+    usedUpHow: 'Cela ne peut pas être payé une deuxième fois. Pour toute question, contactez {merchant}.',
+    over: 'Ce lien n’est plus valable',
+    overHow: 'Demandez-en un nouveau à {merchant}.',
+    busy: 'Quelqu’un est en train de payer',
+    busyHow: 'Réessayez dans quelques minutes.',
+    between: 'De {least} à {most}',
+    name: 'Nom',
+    email: 'Adresse e-mail',
+    phone: 'Numéro de téléphone',
+  },
+  invoice: {
+    title: 'Facture {number}',
+    due: 'Échéance',
+    overdue: 'En retard',
+    to: 'Facturé à',
+    quantity: 'Quantité',
+    price: 'Prix unitaire',
+    paid: 'Cette facture est payée.',
+    void: 'Cette facture a été annulée. Ne la payez pas.',
+    subject: 'Facture {number} de {merchant}',
+    mail: 'Veuillez payer {amount} avant le {date}. Vous pouvez voir et payer la facture ici :',
+    reminder: 'Rappel : la facture {number} est à régler pour le {date}',
+    overdueSubject: 'La facture {number} est en retard',
+    overdueMail:
+      'Nous n’avons pas encore reçu {amount}, à régler pour le {date}. Vous pouvez voir et payer la facture ici :',
+  },
+  customer: {
+    title: 'Vos cartes enregistrées et vos abonnements',
+    ask: 'Saisissez l’adresse e-mail que vous utilisez chez {merchant}. Vous recevrez un lien pour voir et supprimer ce qui est enregistré.',
+    send: 'Envoyer le lien',
+    sent: 'Consultez votre messagerie',
+    sentHow:
+      'Si {merchant} connaît cette adresse, un lien est en route. Il fonctionne une seule fois, pendant une heure.',
+    open: 'Afficher les cartes et abonnements',
+    again: 'Obtenir un nouveau lien',
+    mail: 'Avec ce lien, vous pouvez voir et supprimer les cartes et abonnements que {merchant} a enregistrés pour vous. Il fonctionne une seule fois, pendant une heure. Si vous ne l’avez pas demandé, ignorez cet e-mail.',
+    subscriptions: 'Vos abonnements',
+    nothing: 'Rien n’est enregistré.',
+    next: 'Prochain paiement le {date}',
+    remove: 'Supprimer la carte',
+    removeHow: '{merchant} ne pourra plus débiter cette carte. Les abonnements payés avec elle prennent fin.',
+    end: 'Résilier l’abonnement',
+    endHow: 'Il n’y aura plus de paiement.',
+    removed: 'La carte a été supprimée.',
+    ended: 'L’abonnement a été résilié.',
+    inUse: 'Un paiement avec cette carte est en cours. Réessayez plus tard.',
+  },
+  telephone: {
+    title: 'Commande par téléphone',
+    how: 'Saisissez la carte du client au téléphone. Ne notez pas le numéro.',
   },
 };

@@ -1,29 +1,27 @@
-/** The card form: a saved card with its security code, or a new card. */
-import type { SavedCard } from '../../core/vault.ts';
-import { hasNumber } from '../../lib/card.ts';
-import { BY_PREFIX, CARD_NETWORKS, isKnownNetwork, networkOf, networkTitle, rulesOf } from '../../lib/card-networks.ts';
-import { type Html, html } from '../../lib/html.ts';
-import type { Page } from '../layout.ts';
-import type { Locale } from '../locale.ts';
-import type { Messages } from '../locales/index.ts';
-import type { MethodForm } from './fields.ts';
+/** The card form: a saved card with its security code, a new card, or the card of the attempt that was declined. */
+import type { SavedCard } from '../../core/cards/vault.ts';
+import { LEFT } from '../../core/payments/leave.ts';
+import { maskedNumber } from '../../lib/cards/card.ts';
+import {
+  BY_PREFIX,
+  CARD_NETWORKS,
+  isKnownNetwork,
+  networkOf,
+  networkTitle,
+  rulesOf,
+} from '../../lib/cards/networks.ts';
+import { hasNumber } from '../../lib/cards/search.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { attemptInput, sendAttributes } from './attempt.ts';
 import { type Input, renderInput } from './inputs.ts';
-import { CODE_MARK, markOf, markRow } from './network-marks.ts';
+import { KEPT_CARD, NEW_CARD } from './kept-input.ts';
+import { CODE_MARK, markRow } from './network-marks.ts';
+import { noticeBox } from './notices.ts';
+import { type MethodForm, networkIn, problemTexts, wrongCode } from './problems.ts';
 import { RECEIPT_EMAIL, receiptInput } from './receipt-input.ts';
 import { savingTerms } from './saving.ts';
 import { CONSENT, seriesTerms } from './series.ts';
-import { toLatinDigits } from './submission.ts';
-import {
-  cancelLink,
-  declineNotice,
-  ICONS,
-  orderSummary,
-  type PageView,
-  pageTitle,
-  statusPolling,
-  validationNotice,
-} from './view.ts';
-import { walletAdditions, walletButtons } from './wallets.ts';
+import { ICONS, type PageView } from './view.ts';
 
 /** The networks that the page names if it accepts all of them; the others appear when a number is entered. */
 const WORLDWIDE = ['visa', 'mastercard', 'amex', 'maestro', 'diners', 'discover', 'jcb', 'unionpay'] as const;
@@ -44,42 +42,35 @@ const ALL_NETWORKS = networkData(BY_PREFIX);
 const CARD_INPUTS = ['card_number', 'card_expiry', 'card_cvv', 'card_holder'] as const;
 type CardInput = (typeof CARD_INPUTS)[number];
 
-/** The value of `saved_card` for a card that is not saved. */
-const NEW_CARD = 'new';
+/** The card that is chosen in a form, or `new`: at first the saved card that can be used. */
+export function selectedCard({ savedCards, kept }: PageView, answers: ReadonlyMap<string, string>): string {
+  const chosen = answers.get('saved_card') ?? savedCards.find(({ isExpired }) => !isExpired)?.id ?? NEW_CARD;
+  return chosen === KEPT_CARD && !kept?.number ? NEW_CARD : chosen;
+}
 
-const isCardProblem = (kind: string, messages: Messages): kind is keyof Messages['cardProblems'] =>
-  Object.hasOwn(messages.cardProblems, kind);
+/** The form after a decline, as it was sent. A payer who left the attempt wants another card. */
+export const keptAnswers = ({ kept, payment }: PageView): ReadonlyMap<string, string> =>
+  new Map(
+    kept && [
+      ['saved_card', kept.number && payment.declineReason !== LEFT ? KEPT_CARD : NEW_CARD],
+      ['card_expiry', kept.expiry],
+      ['card_holder', kept.holder],
+    ],
+  );
 
-export function cardPage(view: PageView, { method, answers, problems }: MethodForm): Page {
-  const { payment, locale, methods, savedCards, networks, now } = view;
+export function cardFields(view: PageView, form: MethodForm): Html {
+  const { payment, locale, savedCards, kept, networks, now } = view;
   const { messages, formatMessage, formatAmount } = locale;
   const { cardForm, cardCvvHint } = messages;
-  const usable = savedCards.find(({ isExpired }) => !isExpired);
-  const selected = answers.get('saved_card') ?? usable?.id ?? NEW_CARD;
-  const saved = savedCards.find(({ id }) => id === selected);
-  const isSaved = saved !== undefined;
-  const network = saved ? saved.network : networkOf(toLatinDigits(answers.get('card_number') ?? '').replace(/\D/g, ''));
-  const { codeLength } = rulesOf(network);
+  const { method, answers } = form;
+  const selected = selectedCard(view, answers);
+  const { codeLength } = rulesOf(networkIn(view, answers, selected));
   /** The texts about a code of this length; 0 if the length is not known. */
   const codeHints = { 0: cardCvvHint, 3: cardForm.code3, 4: cardForm.code4 };
-  const wrongCode = (length: 0 | 3 | 4): string =>
-    length === 0 ? messages.cardProblems.cvv : formatMessage(cardForm.wrongCode, { count: String(length) });
-  const problemOf = (name: string): string | undefined => {
-    const kind = problems.find(({ field }) => inputNameOf(field, isSaved) === name)?.sentence;
-    if (kind === 'number' && !answers.get(name)?.trim()) return messages.cardProblems.noNumber;
-    if (kind === 'network')
-      return formatMessage(cardForm.notAccepted, { network: networkTitle(network) ?? messages.card });
-    if (kind === 'cvv') return wrongCode(codeLength ?? 0);
-    return kind === undefined
-      ? undefined
-      : isCardProblem(kind, messages)
-        ? messages.cardProblems[kind]
-        : messages.looksWrong;
-  };
-  const title = view.wallets.length > 0 ? messages.complete : messages.payByCard;
-  const focused = CARD_INPUTS.find(problemOf);
+  const problems = problemTexts(view, form, selected);
+  const focused = CARD_INPUTS.find((name) => problems.has(name));
   const cardInput = (name: CardInput, input: Pick<Input, 'label' | 'autocomplete'> & Partial<Input>): Html =>
-    renderInput({ id: name, name, value: '', problem: problemOf(name), isFocused: name === focused, ...input });
+    renderInput({ id: name, name, value: '', problem: problems.get(name), isFocused: name === focused, ...input });
   /** The value that was submitted; a card number in the wrong field is not repeated in the page. */
   const submittedValue = (name: CardInput): string => {
     const value = answers.get(name) ?? '';
@@ -88,20 +79,15 @@ export function cardPage(view: PageView, { method, answers, problems }: MethodFo
   /** The attributes by which the script validates an input. */
   const validation = (kind: 'number' | 'expiry' | 'cvv' | 'holder', more?: Html): Html =>
     html` data-check="${kind}" data-wrong="${messages.cardProblems[kind]}"${more}`;
-  return {
-    title: pageTitle(view, title, problems.length),
-    ...statusPolling(view),
-    additions: walletAdditions(view),
-    body: html`${orderSummary(view)}
-<section class="card">
-<h1>${title}</h1>
-${declineNotice(view)}
-${validationNotice(problems.length, locale)}
-${walletButtons(view, 'or')}
-<form method="post" action="${view.path}" novalidate data-busy="${messages.paying}" data-blank="${messages.fillIn}">
+  return html`<form method="post" action="${view.path}" novalidate${sendAttributes(view, messages.paying)} data-blank="${messages.fillIn}">
+${noticeBox(view, problems.size)}
 <input type="hidden" name="method" value="${method.label}">
 <input type="hidden" name="browser" value="">
-${savedCards.length > 0 && savedCardChoices(savedCards, selected, problemOf('saved_card'), locale)}
+${attemptInput(view)}
+${
+  (savedCards.length > 0 || kept?.number || problems.has('saved_card')) &&
+  cardChoices(view, selected, problems.get('saved_card'))
+}
 ${cardInput('card_number', {
   label: messages.cardNumber,
   autocomplete: 'cc-number',
@@ -111,9 +97,9 @@ ${cardInput('card_number', {
     'number',
     html` dir="ltr" maxlength="24" data-blank="${messages.cardProblems.noNumber}" data-refused="${cardForm.notAccepted}" data-networks="${networks ? networkData(networks) : ALL_NETWORKS}"`,
   ),
-  badge: html`<span class="network"><svg aria-hidden="true"><use/></svg><span id="network" aria-live="polite"></span></span>`,
+  badge: html`<span class="network" id="network" aria-live="polite"></span>`,
 })}
-${markRow(networks?.filter(isKnownNetwork) ?? WORLDWIDE, cardForm.accepted)}
+${markRow(view, networks?.filter(isKnownNetwork) ?? WORLDWIDE)}
 <div class="pair">
 ${cardInput('card_expiry', {
   label: messages.cardExpiry,
@@ -135,7 +121,7 @@ ${cardInput('card_cvv', {
   attributes: validation(
     'cvv',
     html` dir="ltr" maxlength="4" data-length="${codeLength ?? 0}"${([0, 3, 4] as const).map(
-      (length) => html` data-hint-${length}="${codeHints[length]}" data-wrong-${length}="${wrongCode(length)}"`,
+      (length) => html` data-hint-${length}="${codeHints[length]}" data-wrong-${length}="${wrongCode(locale, length)}"`,
     )}`,
   ),
 })}
@@ -147,50 +133,38 @@ ${cardInput('card_holder', {
   value: submittedValue('card_holder'),
   attributes: validation('holder'),
 })}
-${receiptInput(
-  view,
-  answers,
-  problems.some(({ field }) => field === RECEIPT_EMAIL),
-)}
+${receiptInput(view, answers, problems.has(RECEIPT_EMAIL))}
 ${savingTerms(view, answers)}
-${seriesTerms(
-  view,
-  problems.some(({ field }) => field === CONSENT),
-)}
+${seriesTerms(view, problems.has(CONSENT))}
 <button>${formatMessage(messages.pay, { amount: formatAmount(payment) })}</button>
 </form>
-<p class="safe">${ICONS.lock}<span>${messages.cardSafe}</span></p>
-${methods.length > 1 && html`<a class="quiet" href="?">${messages.otherWays}</a>`}
-${cancelLink(view)}
-</section>`,
-  };
+<p class="safe">${ICONS.lock}<span>${messages.cardSafe}</span></p>`;
 }
 
-/** With a saved card the payer enters only the security code; any other problem belongs to the choice of the card. */
-const inputNameOf = (field: string, isSaved: boolean): string =>
-  isSaved && field !== 'card_cvv' && field !== RECEIPT_EMAIL ? 'saved_card' : field;
-
-function savedCardChoices(
-  cards: readonly SavedCard[],
+function cardChoices(
+  { savedCards, kept, locale: { messages, formatMessage } }: PageView,
   selected: string,
   problem: string | undefined,
-  { messages, formatMessage }: Locale,
 ): Html {
-  const choice = (value: string, text: string, card?: SavedCard): Html => {
-    const { network = '', expiry = '', isExpired = false } = card ?? {};
+  const nameOf = (network: string, masked: string): string =>
+    formatMessage(messages.savedCard, { network: networkTitle(network) ?? messages.card, digits: masked.slice(-4) });
+  const choice = (value: string, text: string, network = '', card?: SavedCard): Html => {
+    const { expiry = '', isExpired = false } = card ?? {};
     const hint = isExpired ? messages.savedExpired : formatMessage(messages.savedUntil, { date: expiry });
-    const { codeLength } = card ? rulesOf(network) : {};
+    const { codeLength } = network ? rulesOf(network) : {};
     return html`<label class="saved"${codeLength && html` data-code="${codeLength}"`}><input type="radio" name="saved_card" value="${value}"${
       value === selected && !isExpired && html` checked${problem && html` autofocus`}`
-    }${isExpired && html` disabled`}><span>${text}${card && html`<span class="soft small">${hint}</span>`}</span>${isKnownNetwork(network) && markOf(network)}</label>`;
+    }${isExpired && html` disabled`}><span>${text}${card && html`<span class="soft small">${hint}</span>`}</span></label>`;
   };
-  return html`<fieldset${problem && html` aria-describedby="saved_card-error"`}>
-<legend>${messages.savedCards}</legend>
-${cards.map((card) => {
-  const network = networkTitle(card.network) ?? messages.card;
-  return choice(card.id, formatMessage(messages.savedCard, { network, digits: card.masked.slice(-4) }), card);
-})}
+  const keptChoice = (number: string): Html => {
+    const network = networkOf(number);
+    return choice(KEPT_CARD, nameOf(network, maskedNumber(number)), network);
+  };
+  return html`<fieldset aria-describedby="saved_card-error">
+<legend>${savedCards.length > 0 ? messages.savedCards : messages.card}</legend>
+${kept?.number && keptChoice(kept.number.reveal())}
+${savedCards.map((card) => choice(card.id, nameOf(card.network, card.masked), card.network, card))}
 ${choice(NEW_CARD, messages.anotherCard)}
-${problem && html`<p class="error" id="saved_card-error">${problem}</p>`}
+<p class="error" id="saved_card-error"${!problem && html` hidden`}>${problem}</p>
 </fieldset>`;
 }

@@ -1,8 +1,8 @@
 /** The 3-D Secure challenge of the card issuer: in a dialog of the payment page, or on the page of the bank. */
 import type { NextStep } from '../../core/context.ts';
 import { challengeTarget } from '../../core/payments/return.ts';
-import { CHALLENGE_SIZES, type ChallengeSize, creqOf } from '../../lib/creq.ts';
-import { Html, html } from '../../lib/html.ts';
+import { CHALLENGE_SIZES, type ChallengeSize, creqOf } from '../../lib/cards/creq.ts';
+import { Html, html } from '../../lib/text/html.ts';
 import type { Page } from '../layout.ts';
 import { CHALLENGE_SCRIPT } from '../script.ts';
 import { leaveForm } from './leave.ts';

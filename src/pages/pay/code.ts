@@ -1,8 +1,9 @@
 /** The page with a code to scan: large on a desktop; on a phone with ways to pass it to the banking app. */
 import encodeQR from 'qr';
 import type { NextStep } from '../../core/context.ts';
-import { Html, html } from '../../lib/html.ts';
-import { pngOf } from '../../lib/png.ts';
+import { pngOf } from '../../lib/files/png.ts';
+import { Html, html } from '../../lib/text/html.ts';
+import { AUTO_SUBMIT } from './redirect-pages.ts';
 import type { PageView } from './view.ts';
 import { countdown, withElement } from './view.ts';
 
@@ -55,7 +56,7 @@ ${steps('on-phone', appLink === undefined ? [scan.onPhone1, scan.onPhone2, scan.
 ${isPasted(text) && codeText(text, view)}`;
 }
 
-/** After the code has expired: a button for a new one, while the session lasts. */
-export const newCodeForm = ({ path, canRenewCode, locale: { messages } }: PageView): Html | false =>
+/** After the code has expired, while the session lasts: the script gets a new one, unless the provider has just not answered. */
+export const newCodeForm = ({ path, canRenewCode, isStillOpen, locale: { messages } }: PageView): Html | false =>
   canRenewCode &&
-  html`<form method="post" action="${path}/code" data-busy="${messages.oneMoment}"><button>${messages.scan.again}</button></form>`;
+  html`<form method="post" action="${path}/code" data-busy="${messages.oneMoment}"${!isStillOpen && AUTO_SUBMIT}><button>${messages.scan.again}</button></form>`;

@@ -1,5 +1,5 @@
 /** Renders one field of a form: label, input, hint and error. */
-import { type Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 
 export interface Input {
   id: string;
@@ -10,7 +10,7 @@ export interface Input {
   /** The error message, in the payer's language. */
   problem?: string | undefined;
   /** The options of a select; without it the field is a text input. */
-  choices?: { prompt: string; list: readonly string[] } | undefined;
+  choices?: { prompt: string; list: readonly string[]; nameOf?: ((choice: string) => string) | undefined } | undefined;
   autocomplete?: string;
   inputmode?: string;
   isFocused?: boolean;
@@ -34,7 +34,8 @@ ${input.badge}
 ${
   choices
     ? html`<select ${attributes}><option value="">${choices.prompt}</option>${choices.list.map(
-        (choice) => html`<option${choice === value && html` selected`}>${choice}</option>`,
+        (choice) =>
+          html`<option${choices.nameOf && html` value="${choice}"`}${choice === value && html` selected`}>${choices.nameOf?.(choice) ?? choice}</option>`,
       )}</select>`
     : html`<input ${attributes} value="${value}" autocomplete="${autocomplete}" inputmode="${inputmode}" autocapitalize="${
         autocomplete.endsWith('name') ? 'words' : 'none'

@@ -1,5 +1,5 @@
 /** The button with which a payer leaves an attempt for another method, and what the payer is told afterwards. */
-import { type Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 import type { PageView } from './view.ts';
 
 /** Leaves the attempt; `form` is the id of the form, so that a button elsewhere on the page can submit it, too. */

@@ -1,6 +1,6 @@
 /** The pages for payers who reached a limit. Nothing was submitted or paid. */
-import type { CardRefusal } from '../../core/card-attempts.ts';
-import { html } from '../../lib/html.ts';
+import type { CardRefusal } from '../../core/cards/card-attempts.ts';
+import { html } from '../../lib/text/html.ts';
 import { CARD } from '../../rules/brands.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';

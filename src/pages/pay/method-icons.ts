@@ -1,7 +1,9 @@
 /** The icons of payment methods: one drawing per kind, on a grid of 24, in the colour of the text. */
-import { Html, html } from '../../lib/html.ts';
+import { Html, html } from '../../lib/text/html.ts';
 import { type Brand, brandOf } from '../../rules/brands.ts';
 import type { MethodKind } from '../../rules/method-kinds.ts';
+import { placedMark } from './network-marks.ts';
+import type { PageView } from './view.ts';
 
 const PHONE = 'M8 3h8a1.5 1.5 0 0 1 1.5 1.5v15A1.5 1.5 0 0 1 16 21H8a1.5 1.5 0 0 1-1.5-1.5v-15A1.5 1.5 0 0 1 8 3z';
 const COIN_BLOCK = 'M12 3.5l7.5 4.25v8.5L12 20.5l-7.5-4.25v-8.5z';
@@ -14,6 +16,10 @@ const PATHS: Readonly<Record<MethodKind, string>> = {
   onlineWallet:
     'M18 8V5.5H5.75a1.75 1.75 0 0 0 0 3.5H19.5A1 1 0 0 1 20.5 10v8.5a1 1 0 0 1-1 1H6a2 2 0 0 1-2-2V7.25M16.5 14.25v.01',
   onlineBanking: 'M5 5h14a1 1 0 0 1 1 1v9.5H4V6a1 1 0 0 1 1-1zM2.5 19h19M9.25 10.25l2 2 3.75-3.75',
+  payAccount:
+    'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 7.25a2.75 2.75 0 1 0 0 5.5 2.75 2.75 0 0 0 0-5.5zM6.75 18.5c.75-2.5 2.75-3.5 5.25-3.5s4.5 1 5.25 3.5',
+  directDebit: 'M4 8.5L12 3l8 5.5zM6.5 11v3m3.7-3v3m3.6-3v3m3.7-3v3M20 18.5H5.5l3-2.75M5.5 18.5l3 2.75',
+  payApp: `${PHONE}M9.5 9.5h3.75l-1.5-1.5M14.5 12.5h-3.75l1.5 1.5M11 18h2`,
   bank: 'M4 9.5L12 4l8 5.5zM6.5 12.5V17m3.7-4.5V17m3.6-4.5V17m3.7-4.5V17M4 20h16',
   qr: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2.5v2.5M20 14v3M17.5 20H20M14 20v.01M7 7v.01M17 7v.01M7 17v.01',
   upi: `${PHONE}M9.75 11.25l1.6 1.6 3-3M11 18h2`,
@@ -47,6 +53,6 @@ export const METHOD_ICONS = Object.fromEntries(
   Object.entries(PATHS).map(([kind, path]) => [kind, icon(path)]),
 ) as Readonly<Record<MethodKind, Html>>;
 
-/** The icon of a method beside its name. */
-export const methodTile = (label: string): Html =>
-  html`<span class="tile">${METHOD_ICONS[(brandOf(label) as Brand).kind]}</span>`;
+/** The mark of a method beside its name: the one that the operator has placed, or the icon of its kind. */
+export const methodTile = (view: Pick<PageView, 'marks'>, label: string): Html =>
+  html`<span class="tile">${placedMark(view, label, '') ?? METHOD_ICONS[(brandOf(label) as Brand).kind]}</span>`;

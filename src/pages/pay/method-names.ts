@@ -1,7 +1,7 @@
 /** The names of payment methods as payers read them: the account's own, or those of their kinds. */
 import type { Account } from '../../core/context.ts';
-import { brandOf } from '../../rules/brands.ts';
-import type { MethodKind } from '../../rules/method-kinds.ts';
+import { type Brand, brandOf } from '../../rules/brands.ts';
+import { isWalletKind, WALLET_NAMES } from '../../rules/method-kinds.ts';
 import type { Locale } from '../locale.ts';
 import type { PageView } from './view.ts';
 
@@ -21,16 +21,21 @@ function ownName(
   return Object.keys(brand_aliases).find((alias) => brand_aliases[alias] === label && !CODE.test(alias));
 }
 
-export const kindName = (kind: MethodKind, { messages }: Locale): string =>
-  kind === 'card' ? messages.card : messages.methods[kind];
+/** The name of a brand: its own, or that of its kind. */
+export function brandName({ kind, name }: Brand, { messages }: Locale): string {
+  if (name !== undefined) return name;
+  if (kind === 'card') return messages.card;
+  return isWalletKind(kind) ? WALLET_NAMES[kind] : messages.methods[kind as keyof typeof messages.methods];
+}
 
 /** The name of a method on its own. */
 function nameOf(label: string, { settings }: Pick<Account, 'settings'>, locale: Locale): string {
   const own = ownName(label, settings, locale);
   const brand = brandOf(label);
   if (own !== undefined || !brand) return own ?? '';
-  const name = kindName(brand.kind, locale);
-  return brand.country === undefined ? name : `${name} (${locale.formatCountry(brand.country)})`;
+  const name = brandName(brand, locale);
+  const [country, ...others] = (brand.name === undefined && brand.countries) || [];
+  return country === undefined || others.length > 0 ? name : `${name} (${locale.formatCountry(country)})`;
 }
 
 /** The names of methods that are shown together: those that would be the same are numbered. */

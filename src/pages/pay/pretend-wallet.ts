@@ -2,14 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Account, Gateway } from '../../core/context.ts';
-import { pretendValidationUrl } from '../../core/payments/merchant-session.ts';
-import { usesPretendWallet } from '../../core/payments/page-wallets.ts';
 import { openForPayer } from '../../core/payments/payer.ts';
-import { sealPretendToken } from '../../core/pretend-wallet.ts';
-import type { Form } from '../../lib/form.ts';
+import { pretendValidationUrl } from '../../core/wallets/merchant-session.ts';
+import { usesPretendWallet } from '../../core/wallets/page.ts';
+import { sealPretendToken } from '../../core/wallets/pretend-wallet.ts';
+import type { Form } from '../../lib/text/form.ts';
 import { PRETEND_CARDS } from '../../rules/pretend-wallet.ts';
 import { readForm } from '../form-body.ts';
-import { commonHeaders } from '../layout.ts';
+import { sendJson } from './json.ts';
 import type { PretendSheet } from './view.ts';
 
 export const pretendSheet = (gateway: Gateway, account: Account): PretendSheet | undefined =>
@@ -25,10 +25,7 @@ export function pretendWalletRoutes(app: FastifyInstance, gateway: Gateway): voi
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', readForm);
   const answer = (reply: FastifyReply, body: object | undefined): FastifyReply =>
-    reply
-      .code(body ? 200 : 422)
-      .headers({ ...commonHeaders(gateway), 'content-type': 'application/json; charset=utf-8' })
-      .send(JSON.stringify(body ?? {}));
+    sendJson(reply.code(body ? 200 : 422), gateway, body ?? {});
 
   app.post<{ Params: { link: string } }>('/wallets/:link', async (request, reply) => {
     request.action = 'sandbox';

@@ -1,18 +1,20 @@
 /** A preview of the payment page for the panel: the real templates with a sample order, and nothing that can be used. */
+
+import { SAMPLE_PARAMETERS } from '../../core/accounts/demo.ts';
+import { acceptedNetworks } from '../../core/connections/route.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
-import { SAMPLE_PARAMETERS } from '../../core/demo.ts';
 import { methodsFor } from '../../core/payments/choose.ts';
 import { composePayment } from '../../core/payments/open.ts';
-import { acceptedNetworks } from '../../core/payments/route.ts';
 import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Scheme } from '../accent.ts';
-import { document, type Page, pageHeaders } from '../layout.ts';
+import { document, pageHeaders } from '../layout.ts';
 import { localeFor } from '../locale.ts';
 import { sourceHash } from '../source-hash.ts';
 import { accentStyle, STYLE } from '../style.ts';
-import { cardPage } from './card.ts';
-import { choicePage } from './choice.ts';
+import { payPage } from './choice.ts';
+import { openMethod } from './method-groups.ts';
+import { noMethodPage } from './result-pages.ts';
 import type { PageView } from './view.ts';
 
 export interface Preview {
@@ -103,11 +105,11 @@ export function previewPage(gateway: Gateway, account: Account, options: Preview
     canLeave: false,
     canRenewCode: false,
     isStillOpen: false,
+    marks: gateway.marks,
     cancel: '',
   };
-  const card = methods.find(({ label }) => label === CARD);
-  const isCard = card && (options.page === 'card' || methods.length === 1);
-  const page: Page = isCard ? cardPage(view, { method: card, answers: new Map(), problems: [] }) : choicePage(view);
+  const method = openMethod(view, options.page === 'card' ? CARD : undefined);
+  const page = method ? payPage(view, { method, answers: new Map(), problems: [] }) : noMethodPage(view);
   return {
     headers: previewHeaders(gateway, account, scheme),
     document: inScheme(

@@ -1,5 +1,5 @@
 /** The field of a form for the payer's e-mail address, to which the receipt is sent. */
-import { type Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 import { renderInput } from './inputs.ts';
 import type { PageView } from './view.ts';
 

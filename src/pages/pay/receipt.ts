@@ -1,8 +1,8 @@
 /** The receipt of a payment: a page to print, and the facts that its e-mail has, too. */
-import { displayName } from '../../core/accounts.ts';
+import { displayName } from '../../core/accounts/accounts.ts';
 import type { Account, PaymentWithDetails } from '../../core/context.ts';
-import { networkTitle } from '../../lib/card-networks.ts';
-import { type Html, html } from '../../lib/html.ts';
+import { networkTitle } from '../../lib/cards/networks.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 import { CARD } from '../../rules/brands.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
@@ -77,6 +77,7 @@ ${payment.captured === 0n && html`<p>${messages.receipt.reservedHow}</p>`}
 <dl>${receiptFacts(payment, account, locale, paidAt).map(({ label, value }) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
 ${lines ? linesTable(lines, payment, locale) : html`<p class="what" dir="auto">${description}</p>`}
 <button type="button" class="second" data-print hidden>${messages.receipt.print}</button>
+${view.customerPage && html`<a class="quiet" href="${view.customerPage}">${messages.customer.title}</a>`}
 ${shopLink(view, 'quiet')}
 </article>`,
   };

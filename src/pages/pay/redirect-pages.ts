@@ -1,8 +1,9 @@
 /** The pages that send the payer to the provider or back to the shop, and what the page of the challenge shares with them. */
-import { displayName } from '../../core/accounts.ts';
+import { displayName } from '../../core/accounts/accounts.ts';
 import type { NextStep } from '../../core/context.ts';
-import { type Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 import type { Page } from '../layout.ts';
+import { leaveForm } from './leave.ts';
 import { cancelLink, orderSummary, type PageView, shopLink, statusPolling } from './view.ts';
 
 export type RedirectStep = Extract<NextStep, { kind: 'redirect' }>;
@@ -58,6 +59,7 @@ ${cancelLink(view)}
 export const authenticationPage = (view: PageView): Page =>
   bankPage(view, postForm(view, view.path, {}, view.locale.messages.next, AUTO_SUBMIT));
 
+/** Leads to a provider that expects POST, right after the submission. A payer who comes back to it finds the other ways. */
 export function redirectPage(view: PageView, step: RedirectStep): Page {
   const { messages } = view.locale;
   return {
@@ -68,6 +70,7 @@ export function redirectPage(view: PageView, step: RedirectStep): Page {
 <h1>${messages.oneMoreStep}</h1>
 <p>${messages.payAtProvider}</p>
 ${redirectButton(view, step, messages.next, AUTO_SUBMIT)}
+${leaveForm(view, messages.otherWays)}
 ${cancelLink(view)}
 </section>`,
   };

@@ -1,7 +1,7 @@
 /** The pages for the result of a payment, and the error pages. */
-import { displayName } from '../../core/accounts.ts';
+import { displayName } from '../../core/accounts/accounts.ts';
 import type { PaymentResult } from '../../core/payments/return.ts';
-import { type Html, html } from '../../lib/html.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 import type { Page } from '../layout.ts';
 import type { Locale } from '../locale.ts';
 import type { Messages } from '../locales/index.ts';
@@ -18,12 +18,13 @@ export const statusIcon = (name: keyof typeof STATUS_ICONS): Html =>
 
 interface ResultContent {
   title: MessageKey;
-  text: MessageKey;
+  /** Without one, the payer is thanked. */
+  text?: MessageKey;
   icon: keyof typeof STATUS_ICONS;
 }
 
 const RESULT_CONTENTS: Readonly<Partial<Record<PaymentResult, ResultContent>>> = {
-  paid: { title: 'paid', text: 'paidHow', icon: 'good' },
+  paid: { title: 'paid', icon: 'good' },
   declined: { title: 'notPaid', text: 'notPaidHow', icon: 'bad' },
   failed: { title: 'notPaid', text: 'failedHow', icon: 'bad' },
   expired: { title: 'expired', text: 'expiredHow', icon: 'late' },
@@ -43,7 +44,7 @@ export function resultPage(view: PageView): Page | undefined {
     body: html`<section class="card end">
 ${statusIcon(content.icon)}
 <h1>${messages[content.title]}</h1>
-<p>${messages[content.text]}</p>
+<p>${content.text ? messages[content.text] : formatMessage(messages.receipt.thanks, { merchant: displayName(account) })}</p>
 ${result === 'declined' && reasonText(view)}
 <dl><dt>${messages.amount}</dt><dd><bdi>${formatAmount(payment)}</bdi></dd><dt>${messages.order}</dt><dd><bdi>${payment.orderId}</bdi></dd></dl>
 ${shopLink(view, 'button', returnsAutomatically ? html` data-go="5"` : undefined)}

@@ -1,6 +1,6 @@
 /** What the payer is told about saving the card, and the box by which the payer chooses it. */
-import { displayName } from '../../core/accounts.ts';
-import { type Html, html } from '../../lib/html.ts';
+import { displayName } from '../../core/accounts/accounts.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 import type { PageView } from './view.ts';
 
 const SAVE = 'save_card';
@@ -31,5 +31,5 @@ export function savingTerms(view: PageView, answers: ReadonlyMap<string, string>
   const { choice, notice, terms } = textsOf(view);
   return needsTokenConsent
     ? html`<label class="saved fresh"><input type="checkbox" name="${SAVE}" value="Y"${answers.get(SAVE) === 'Y' && html` checked`}><span>${choice}<span class="soft small">${terms}</span></span></label>`
-    : html`<p class="saving soft small fresh">${notice} ${terms}</p>`;
+    : html`<p class="saving soft small fresh">${notice}</p>`;
 }

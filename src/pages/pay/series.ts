@@ -1,6 +1,6 @@
 /** What the payer is told about the charges that follow a payment, and the box by which the payer agrees to them. */
-import { displayName } from '../../core/accounts.ts';
-import { type Html, html } from '../../lib/html.ts';
+import { displayName } from '../../core/accounts/accounts.ts';
+import { type Html, html } from '../../lib/text/html.ts';
 import type { PageView } from './view.ts';
 
 /** The name of the box. */
@@ -23,6 +23,10 @@ function termsOf({ series, payment, locale }: PageView): [label: string, value: 
   ];
 }
 
+/** Without a schedule only the merchant and the payer know how much is charged, and when. */
+const introductionOf = ({ series, account, locale: { messages, formatMessage } }: PageView): string =>
+  formatMessage(series?.charges ? messages.repeatedHow : messages.repeatedOpenHow, { merchant: displayName(account) });
+
 /** Everything that the payer agrees to, as one text for the record; undefined if no consent is needed. */
 export function consentText(view: PageView): string | undefined {
   const { payment, account, locale } = view;
@@ -30,11 +34,7 @@ export function consentText(view: PageView): string | undefined {
   const { messages, formatMessage } = locale;
   const merchant = displayName(account);
   const terms = termsOf(view).map(([label, value]) => `${label}: ${value.replace(/\.$/, '')}.`);
-  return [
-    formatMessage(messages.repeatedHow, { merchant }),
-    ...terms,
-    formatMessage(messages.agree, { merchant }),
-  ].join(' ');
+  return [introductionOf(view), ...terms, formatMessage(messages.agree, { merchant })].join(' ');
 }
 
 /** The part of a form that describes the series; `isMissing` marks a box that has to be ticked. */
@@ -45,7 +45,7 @@ export function seriesTerms(view: PageView, isMissing: boolean): Html | false {
   const merchant = displayName(account);
   const terms = termsOf(view);
   return html`<div class="series"><h2>${messages.repeated}</h2>
-<p class="small">${formatMessage(messages.repeatedHow, { merchant })}</p>
+<p class="small">${introductionOf(view)}</p>
 ${terms.length > 0 && html`<dl>${terms.map(([label, value]) => html`<div><dt>${label}</dt><dd><bdi>${value}</bdi></dd></div>`)}</dl>`}
 ${
   payment.details.session?.needsConsent &&

@@ -1,12 +1,14 @@
 /** Reads a submitted form: the card, the browser data for 3-D Secure, and whether another site sent it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import type { Card } from '../../core/cards/vault.ts';
 import type { BrowserData, BrowserScreen } from '../../core/payments/authenticate.ts';
 import type { SavedCardChoice } from '../../core/payments/choose.ts';
-import type { Card } from '../../core/vault.ts';
-import type { Form } from '../../lib/form.ts';
-import { Secret } from '../../lib/secret.ts';
+import { Secret } from '../../lib/crypto/secret.ts';
+import type { Form } from '../../lib/text/form.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { KEPT_CARD, NEW_CARD } from './kept-input.ts';
+import type { PageView } from './view.ts';
 
 /** Converts Arabic, Persian and Thai digits; each of these Unicode blocks begins with its zero. */
 export const toLatinDigits = (text: string): string =>
@@ -15,18 +17,21 @@ export const toLatinDigits = (text: string): string =>
 /** Month and year, with or without a separator; browsers and payers write them in many ways. */
 const EXPIRY = /^(\d{1,2})\s*[/.\-–\s]?\s*(\d{2}|\d{4})$/;
 
-/** The card of a form: a saved card with its security code, or a new card. */
+/** The card of a form: a saved card with its security code, or a new card, whose number may be the one that was kept. */
 export function readCard(
   answers: ReadonlyMap<string, string>,
-  savedCards: readonly { id: string }[],
+  { savedCards, kept }: Pick<PageView, 'savedCards' | 'kept'>,
 ): Card | SavedCardChoice {
   const text = (name: string): string => toLatinDigits(answers.get(name)?.trim() ?? '');
   const cvv = new Secret(text('card_cvv'));
-  const saved = answers.get('saved_card') ?? 'new';
-  if (saved !== 'new' && savedCards.length > 0) return { savedCardId: saved, cvv };
+  const saved = answers.get('saved_card') ?? NEW_CARD;
+  const keptNumber = saved === KEPT_CARD ? kept?.number : undefined;
+  // A number that is kept no longer is refused like a saved card that was removed.
+  const isSaved = saved === KEPT_CARD ? !keptNumber : saved !== NEW_CARD && savedCards.length > 0;
+  if (isSaved) return { savedCardId: saved, cvv };
   const [, month = '', year = ''] = EXPIRY.exec(text('card_expiry')) ?? [];
   return {
-    number: new Secret(text('card_number').replace(/[\s-]/g, '')),
+    number: keptNumber ?? new Secret(text('card_number').replace(/[\s-]/g, '')),
     month: month.padStart(2, '0'),
     year: year.length === 2 ? `20${year}` : year,
     holder: answers.get('card_holder')?.trim() ?? '',

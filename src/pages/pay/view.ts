@@ -1,11 +1,12 @@
 /** The data of every page about a payment, and the elements that several pages share. */
-import { displayName } from '../../core/accounts.ts';
-import type { PaymentWithDetails } from '../../core/context.ts';
+import { displayName } from '../../core/accounts/accounts.ts';
+import type { Gateway, PaymentWithDetails } from '../../core/context.ts';
 import { LEFT } from '../../core/payments/leave.ts';
 import type { PayerView } from '../../core/payments/payer.ts';
 import type { PaymentResult } from '../../core/payments/return.ts';
-import { Html, html } from '../../lib/html.ts';
-import { CARD } from '../../rules/brands.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
+import { Html, html } from '../../lib/text/html.ts';
+import { CARD, NO_BRAND_YET } from '../../rules/brands.ts';
 import { payerCauseOf, reasonNamed } from '../../rules/reasons.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { Amount } from '../amount.ts';
@@ -22,13 +23,15 @@ export interface LinkRoute {
 /** The query parameters of a payment page. */
 interface Query {
   method?: string;
+  /** The language that the payer chooses. */
+  lang?: string;
   /**
    * The payer returned from another site; `back` if by the back button, which the script detects; `open` if the payer
    * wanted to leave the attempt, or a new code, and the provider has not confirmed it.
    */
   returned?: string;
-  /** The payer is sent back to the shop, from the payment page or from the card issuer. */
-  leaving?: 'page' | 'bank';
+  /** The payer is sent to the provider, or back to the shop from the payment page or from the card issuer. */
+  leaving?: 'provider' | 'page' | 'bank';
 }
 
 /** What the script of the pretend wallet needs. */
@@ -37,12 +40,26 @@ export interface PretendSheet {
   validationUrl: string;
 }
 
+/** The card of the last attempt. Pages show the last four digits of its number and its network, never the number. */
+export interface KeptInput {
+  /** Absent if somebody else entered it for the payer. */
+  number?: Secret | undefined;
+  holder: string;
+  expiry: string;
+}
+
 export interface PageView extends PayerView {
   locale: Locale;
   now: number;
   result: PaymentResult;
-  /** The path of the payment page. */
+  /** The path of the payment page: the same for all attempts of a session. */
   path: string;
+  /** The card that this browser sent with the last attempt, which was declined. */
+  kept?: KeptInput | undefined;
+  /** The part of the query that the links to other languages keep. */
+  keptQuery?: string;
+  /** Whether a shop shows the page in a frame: then it does not lead the frame to other sites. */
+  isFramed?: boolean;
   /** Where the payer returns to in the current state, and in which browsing context. */
   back: { address?: string | undefined; target?: string | undefined };
   /** The payer can leave the attempt for another method, or get a new code. */
@@ -52,15 +69,25 @@ export interface PageView extends PayerView {
   isStillOpen: boolean;
   /** Where a payer who cancels is sent. */
   cancel?: string | undefined;
+  /** The page on which the payer manages what is saved, if something of this payment is. */
+  customerPage?: string | undefined;
   /** Whether the payer is asked for an e-mail address for the receipt. */
   asksForReceipt?: boolean | undefined;
+  /** The marks that the operator has placed, by network or brand. */
+  marks: Gateway['marks'];
   /** The addresses and cards of the pretend wallet, if the page uses it. */
   pretend?: PretendSheet | undefined;
 }
 
 /** Identifies what a page shows: the page reloads itself when the version changes. */
-export const pageVersion = ({ attempt, state, nextStep, authorised }: PaymentWithDetails): string =>
-  [attempt, state, nextStep?.kind ?? '', authorised > 0n ? 'reserved' : ''].join('.');
+export const pageVersion = ({ attempt, state, brand, nextStep, authorised }: PaymentWithDetails): string =>
+  [
+    attempt,
+    state,
+    brand === NO_BRAND_YET ? '' : 'chosen',
+    nextStep?.kind ?? '',
+    authorised > 0n ? 'reserved' : '',
+  ].join('.');
 
 /** Lets the page poll the status, as long as the payment can still change. */
 export const statusPolling = (
@@ -94,9 +121,12 @@ export const ICONS = {
   cross: svgIcon('M6.5 6.5l11 11m0-11l-11 11', 32),
 } as const;
 
-/** The remaining time; the script counts it down. */
-export const countdown = (ms: number, { formatDuration, messages }: Locale): Html =>
-  html`<span role="timer" data-left="${Math.ceil(ms / 1000)}" data-soon="${messages.lastMinute}">${formatDuration(ms)}</span>`;
+/** The remaining time; the script counts it down, and announces the last minute if there is a text for it. */
+export const countdown = (ms: number, { formatDuration }: Locale, soon?: string): Html =>
+  html`<span role="timer" data-left="${Math.ceil(ms / 1000)}"${soon && html` data-soon="${soon}"`}>${formatDuration(ms)}</span>`;
+
+/** The remaining time is shown from here on; before, it would only hurry the payer. The script knows it, too. */
+const NEAR_END_MS = 5 * 60_000;
 
 /** Until when the payer can pay; after a decline this is the end of the session, not of the last attempt. */
 const payerDeadline = ({ state, payerUntil, details: { session } }: PaymentWithDetails): number | null | undefined =>
@@ -122,13 +152,14 @@ export function orderSummary({ payment, locale, now }: PageView, hasTime = true)
   const { description } = payment.details;
   const leftMs = (payerDeadline(payment) ?? now) - now;
   return html`<section class="card summary" aria-label="${messages.yourOrder}">
+${payment.details.session?.isTelephoneOrder && html`<p><strong>${messages.telephone.title}</strong><br><span class="small">${messages.telephone.how}</span></p>`}
 ${amountLine(payment, locale)}
 <p class="what" dir="auto">${description}</p>
 ${description.length > LONG_DESCRIPTION && html`<details class="whole"><summary>${messages.wholeText}</summary></details>`}
 <div class="about"><p>${formatMessage(messages.orderNumber, { order: payment.orderId })}</p>${
     hasTime &&
     leftMs > 0 &&
-    html`<p class="time">${ICONS.clock}<span>${withElement(messages.timeLeft, 'time', countdown(leftMs, locale))}</span></p>`
+    html`<p class="time"${leftMs > NEAR_END_MS && html` hidden`}>${ICONS.clock}<span>${withElement(messages.timeLeft, 'time', countdown(leftMs, locale, messages.lastMinute))}</span></p>`
   }</div>
 ${collapsedLines(payment, locale)}
 </section>`;
@@ -141,7 +172,7 @@ interface DeclineText {
   hasAdvice: boolean;
 }
 
-function declineText({ payment, locale: { messages } }: PageView): DeclineText | undefined {
+export function declineText({ payment, locale: { messages } }: PageView): DeclineText | undefined {
   const reason = payment.declineReason ?? '';
   const name = reasonNamed(reason);
   // The advice about some causes is to use another card.
@@ -161,31 +192,16 @@ const isLeft = ({ declineReason }: PaymentWithDetails): boolean => declineReason
 export const pageTitle = ({ payment, locale: { messages } }: PageView, usual: string, problems = 0): string =>
   problems > 0 ? messages.checkDetails : payment.state === 'DECLINED' && !isLeft(payment) ? messages.declined : usual;
 
-/** Tells the payer that the previous attempt was declined. */
-export function declineNotice(view: PageView): Html | undefined {
-  const { payment, locale, areCardsSpent, methods } = view;
-  const { messages } = locale;
-  const { declined, noMoney, tryAgain, tryCard, trySame, cardsSpent } = messages;
-  if (payment.state !== 'DECLINED') return undefined;
-  if (isLeft(payment)) {
-    return html`<div class="notice info" role="status"><p>${messages.challenge.left}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}</div>`;
-  }
-  const advice = methods.every(({ label }) => label === CARD) ? tryCard : methods.length > 1 ? tryAgain : trySame;
-  const decline = declineText(view);
-  const isAdvised = areCardsSpent || decline?.hasAdvice;
-  return html`<div class="notice" role="alert"><h2>${declined}</h2><p>${decline?.hasAdvice && `${decline.text} `}${noMoney} ${!isAdvised && advice}</p>${areCardsSpent && html`<p>${cardsSpent}</p>`}${!decline?.hasAdvice && reasonText(view)}</div>`;
-}
-
-/** Tells the payer how many fields are invalid. */
-export const validationNotice = (count: number, { messages, formatPlural }: Locale): Html | false =>
-  count > 0 &&
-  html`<div class="notice" data-marks role="alert"><strong>${formatPlural(messages.checkMarked, count)}</strong></div>`;
-
 const targetAttribute = (target: string | undefined): Html | undefined =>
   target === undefined ? undefined : html` target="${target}"`;
 
 export const cancelLink = ({ cancel, back, locale: { messages } }: PageView): Html | false =>
-  cancel !== undefined && html`<a class="quiet" href="${cancel}"${targetAttribute(back.target)}>${messages.cancel}</a>`;
+  cancel !== undefined &&
+  html`<a class="quiet" href="${cancel}"${targetAttribute(back.target)} data-cancel>${messages.cancel}</a>`;
+
+/** The way back to the shop while the payment is open. */
+export const wayBack = (view: PageView): Html | false | undefined =>
+  view.cancel === undefined ? shopLink(view, 'quiet', html` data-cancel`) : cancelLink(view);
 
 /** The link back to the shop, styled as a button or as a secondary link. */
 export function shopLink(

@@ -1,12 +1,16 @@
 /** The pages on which a payer waits for the outcome; they poll the status of the payment. */
-import { type Html, html } from '../../lib/html.ts';
+import { displayName } from '../../core/accounts/accounts.ts';
+import type { PaymentWithDetails } from '../../core/context.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { brandOf } from '../../rules/brands.ts';
+import { METHOD_KINDS } from '../../rules/method-kinds.ts';
 import type { Page } from '../layout.ts';
 import { SHARE_SCRIPT } from '../script.ts';
 import { challengeForm } from './challenge.ts';
 import { type CodeStep, codeContent, newCodeForm } from './code.ts';
 import { leaveForm, stillOpenNotice } from './leave.ts';
 import { redirectButton } from './redirect-pages.ts';
-import { cancelLink, orderSummary, type PageView, shopLink, statusPolling } from './view.ts';
+import { orderSummary, type PageView, shopLink, statusPolling, wayBack } from './view.ts';
 
 const withSpinner = (content: Html): Html =>
   html`<div class="center"><span class="pulse" aria-hidden="true"></span>${content}</div>`;
@@ -54,17 +58,27 @@ function instructionName(name: string, { locale: { messages } }: PageView): stri
 function instructionRow([key, text]: readonly [name: string, text: string], view: PageView): Html {
   const { copy, copied } = view.locale.messages;
   const name = instructionName(key, view);
-  return html`<dt>${name}<button class="copy" type="button" hidden data-copy="${copy}" data-copied="${copied}" aria-label="${copy}: ${name}">${copy}</button></dt><dd><bdi>${text}</bdi></dd>`;
+  return html`<dt>${name}<button class="copy" type="button" hidden data-copy="${copy}" data-copied="${copied}" aria-label="${copy}: ${name}">${copy}</button></dt><dd><bdi>${isWebAddress(text) ? html`<a href="${text}" target="_blank" rel="noopener noreferrer">${text}</a>` : text}</bdi></dd>`;
 }
+
+/** Such as that of a voucher, which the payer prints or shows at the counter. */
+const isWebAddress = (text: string): boolean => URL.parse(text)?.protocol === 'https:';
+
+const ACCOUNT: readonly string[] = ['iban', 'account_number', 'account_holder'];
 
 function transferPage(view: PageView, instructions: readonly [name: string, text: string][]): Page {
   const { payment, locale } = view;
   const { messages, formatMessage, formatAmount } = locale;
+  // Without an account it is a voucher, or a reference for a cash machine.
+  const isTransfer = instructions.some(([name]) => ACCOUNT.includes(name));
+  const [title, how] = isTransfer
+    ? [messages.transfer, messages.sendExactly]
+    : [messages.payVoucher, messages.payExactly];
   return waitingLayout(
     view,
-    messages.transfer,
-    html`<h1>${messages.transfer}</h1>
-<p>${formatMessage(messages.sendExactly, { amount: formatAmount(payment) })}</p>
+    title,
+    html`<h1>${title}</h1>
+<p>${formatMessage(how, { amount: formatAmount(payment) })}</p>
 <dl class="stack">${instructions.map((instruction) => instructionRow(instruction, view))}</dl>
 <p class="soft small">${messages.waiting}…</p>
 ${shopLink(view, 'quiet')}`,
@@ -74,16 +88,25 @@ ${shopLink(view, 'quiet')}`,
 /** The page while the payer has to act elsewhere, or while the provider has not answered yet. */
 export function waitingPage(view: PageView): Page {
   const { payment, now, result, locale } = view;
-  const { messages } = locale;
+  const { messages, formatMessage } = locale;
   const { nextStep } = payment;
   if (nextStep?.kind === 'code') return now < nextStep.until ? qrCodePage(view, nextStep) : codeOverPage(view);
   if (nextStep?.kind === 'transfer') return transferPage(view, nextStep.instructions);
-  const [title, text] =
-    result === 'unknown' ? [messages.checking, messages.checkingHow] : [messages.waiting, messages.waitingHow];
-  const content = withSpinner(html`<h1>${title}</h1><p>${text}</p>${shopLink(view, 'quiet')}`);
+  const isUnknown = result === 'unknown';
+  const [title, text] = isUnknown ? [messages.checking, messages.checkingHow] : [messages.waiting, messages.waitingHow];
+  const close = isUnknown && formatMessage(messages.checkingClose, { merchant: displayName(view.account) });
+  const content = withSpinner(
+    html`<h1>${title}</h1><p>${text}</p>${close && html`<p>${close}</p>`}${shopLink(view, 'quiet')}`,
+  );
   // While the provider's answer is late, no time limit applies to the payer.
-  return waitingLayout(view, title, content, result !== 'unknown');
+  return waitingLayout(view, title, content, !isUnknown);
 }
+
+/** Whether the page of the provider is that of a bank. */
+const isAtBank = ({ brand }: PaymentWithDetails): boolean => {
+  const kind = brandOf(brand)?.kind ?? 'card';
+  return METHOD_KINDS[kind] === 'bank' || kind === 'card';
+};
 
 /** The page for a payer who returned before the outcome is known: they may have paid, or want to continue. */
 export function unfinishedPage(view: PageView): Page {
@@ -93,13 +116,14 @@ export function unfinishedPage(view: PageView): Page {
   const isChallenge = nextStep?.kind === 'challenge';
   const control = isChallenge
     ? challengeForm(view, nextStep)
-    : nextStep?.kind === 'redirect' && redirectButton(view, nextStep, messages.openAgain);
+    : nextStep?.kind === 'redirect' &&
+      redirectButton(view, nextStep, isAtBank(payment) ? messages.goToBank : messages.openAgain);
   if (!control) return waitingPage(view);
   return waitingLayout(
     view,
     messages.unfinished,
     withSpinner(
-      html`<h1>${messages.unfinished}</h1><p>${messages.unfinishedHow}</p>${stillOpenNotice(view)}${control}${leaveForm(view, isChallenge ? messages.challenge.anotherCard : messages.otherWays)}${cancelLink(view)}`,
+      html`<h1>${messages.unfinished}</h1><p>${messages.unfinishedHow}</p>${stillOpenNotice(view)}${control}${leaveForm(view, isChallenge ? messages.challenge.anotherCard : messages.otherWays)}${wayBack(view)}`,
     ),
   );
 }

@@ -1,15 +1,17 @@
 /** The requests of the script of device wallets: the token that pays, and the validation of the merchant. */
+
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
+import { payable } from '../../core/links/claims.ts';
 import type { BrowserData } from '../../core/payments/authenticate.ts';
-import { chooseWallet } from '../../core/payments/choose-wallet.ts';
-import { openMerchantSession } from '../../core/payments/merchant-session.ts';
 import { type PayerView, withoutSpentCards } from '../../core/payments/payer.ts';
-import { receiptDetails } from '../../core/receipts.ts';
-import type { Form } from '../../lib/form.ts';
+import { receiptDetails } from '../../core/receipts/receipts.ts';
+import { chooseWallet } from '../../core/wallets/choose.ts';
+import { openMerchantSession } from '../../core/wallets/merchant-session.ts';
+import type { Form } from '../../lib/text/form.ts';
 import { isCrossSite } from '../cross-site.ts';
-import { commonHeaders } from '../layout.ts';
 import type { Locale } from '../locale.ts';
+import { sendJson } from './json.ts';
 import { cardRefusalText } from './limits.ts';
 import type { LinkRoute } from './view.ts';
 
@@ -26,10 +28,7 @@ export interface WalletRouteTools {
 
 export function walletRoutes(app: FastifyInstance, gateway: Gateway, tools: WalletRouteTools): void {
   const answer = (reply: FastifyReply, status: number, body: object): FastifyReply =>
-    reply
-      .code(status)
-      .headers({ ...commonHeaders(gateway), 'content-type': 'application/json; charset=utf-8' })
-      .send(JSON.stringify(body));
+    sendJson(reply.code(status), gateway, body);
 
   /** Registers a route with the same protection as the form of the page. */
   const route = (
@@ -59,7 +58,8 @@ export function walletRoutes(app: FastifyInstance, gateway: Gateway, tools: Wall
     const token = fieldOf(request, 'token');
     const given = receiptDetails(gateway, account, { language: locale.tag });
     const browser = tools.browserOf(request);
-    const outcome = await chooseWallet(gateway, payment, account, wallet.label, token, browser, given);
+    const outcome = await payable(() => chooseWallet(gateway, payment, account, wallet.label, token, browser, given));
+    if (!outcome) return answer(reply, 200, { location: `/pay/${request.params.link}` });
     if (outcome === 'refusedToken') return answer(reply, 422, { message: locale.messages.walletFailed });
     if ('refusal' in outcome) return answer(reply, 429, { message: cardRefusalText(outcome.refusal, locale).text });
     return answer(reply, 200, {

@@ -1,10 +1,15 @@
 /** The device wallets of a page: their buttons, which the script shows, and the page of a session without other methods. */
-import { type Html, html } from '../../lib/html.ts';
-import { newSecret } from '../../lib/id.ts';
+
+import { newSecret } from '../../lib/crypto/id.ts';
+import { type Html, html } from '../../lib/text/html.ts';
+import { type Brand, brandOf } from '../../rules/brands.ts';
 import type { Page, PageAdditions } from '../layout.ts';
 import { PRETEND_SCRIPT, PRETEND_STYLE, VENDOR_B, WALLET_SCRIPT, WALLET_STYLE } from '../wallets/scripts.ts';
+import { METHOD_ICONS } from './method-icons.ts';
 import { namesOn } from './method-names.ts';
-import { cancelLink, declineNotice, orderSummary, type PageView, pageTitle, shopLink, statusPolling } from './view.ts';
+import { placedMark } from './network-marks.ts';
+import { noticeBox } from './notices.ts';
+import { orderSummary, type PageView, pageTitle, statusPolling, wayBack } from './view.ts';
 
 /** What the buttons need; nothing if no wallet is offered, so that the page stays as it is. */
 export function walletAdditions({ wallets, pretend }: PageView): PageAdditions | undefined {
@@ -29,7 +34,8 @@ export function walletButtons(view: PageView, separator?: 'or'): Html | undefine
 ${wallets.map(({ label }) => {
   const text = formatMessage(messages.payWith, { method: nameOf(label) });
   const className = label === 'wallet-a' && !pretend ? 'vendor-a' : '';
-  return html`<button type="button" class="${className}" data-wallet="${label}" data-label="${text}" hidden>${text}</button>
+  const mark = placedMark(view, label, '') ?? METHOD_ICONS[(brandOf(label) as Brand).kind];
+  return html`<button type="button" class="${className}" data-wallet="${label}" data-label="${text}" hidden>${mark}<span>${text}</span></button>
 `;
 })}
 <p class="error" id="wallet-problem" role="alert" hidden></p>
@@ -39,7 +45,7 @@ ${separator && html`<p class="or">${messages.or}</p>`}
 
 /** The page of a session that allows wallets only. Without one of them the payer can only go back. */
 export function walletPage(view: PageView): Page {
-  const { wallets, locale, cancel } = view;
+  const { wallets, locale } = view;
   const { messages, formatMessage } = locale;
   const [only, ...others] = wallets;
   const title =
@@ -53,10 +59,10 @@ export function walletPage(view: PageView): Page {
     body: html`${orderSummary(view)}
 <section class="card">
 <h1>${title}</h1>
-${declineNotice(view)}
+${noticeBox(view)}
 <p id="no-wallet">${messages.walletMissing}</p>
 ${walletButtons(view)}
-${cancel === undefined ? shopLink(view, 'quiet') : cancelLink(view)}
+${wayBack(view)}
 </section>`,
   };
 }

@@ -26,7 +26,7 @@
       const form = element(
         'form',
         { method: 'dialog' },
-        element('h2', { id: 'sheet-title', textContent: `${wallet} (pretend wallet)` }),
+        element('h2', { id: 'sheet-title', textContent: 'Test wallet' }),
         element('p', { className: 'soft', textContent: 'This sheet is part of the sandbox. No money moves.' }),
         element(
           'dl',

@@ -18,7 +18,7 @@
   const setBusy = (isBusy) => {
     for (const button of buttons) {
       button.disabled = isBusy;
-      button.textContent = isBusy && button.dataset.used ? busy : button.dataset.label;
+      button.lastElementChild.textContent = isBusy && button.dataset.used ? busy : button.dataset.label;
     }
   };
 
@@ -33,7 +33,11 @@
     buttonOf(wallet).dataset.used = '1';
     setBusy(true);
     try {
-      return await post('/wallet', { wallet, token: JSON.stringify(token) });
+      return await post('/wallet', {
+        wallet,
+        token: JSON.stringify(token),
+        answer: parent === window ? 'json' : 'framed',
+      });
     } catch {
       return { location: location.pathname };
     }
@@ -84,6 +88,24 @@
     }
   };
 
+  // The vendor wants its own button to be shown. A click on it is a click on ours, which says what is going on.
+  const drawB = (client, allowedPaymentMethods) => {
+    if (!client.createButton) return;
+    const button = buttonOf('wallet-b');
+    const drawn = client.createButton({
+      allowedPaymentMethods,
+      buttonColor: matchMedia('(prefers-color-scheme:dark)').matches ? 'white' : 'black',
+      buttonLocale: document.documentElement.lang.slice(0, 2),
+      buttonRadius: 12,
+      buttonSizeMode: 'fill',
+      buttonType: 'pay',
+      onClick: () => button.click(),
+    });
+    drawn.className = 'drawn';
+    button.before(drawn);
+    button.classList.add('has-drawn');
+  };
+
   const startB = async () => {
     const { environment, ...request } = requests['wallet-b'];
     const { apiVersion, apiVersionMinor, allowedPaymentMethods } = request;
@@ -92,13 +114,15 @@
       const client = new google.payments.api.PaymentsClient({ environment, ...(nonce && { nonce }) });
       const { result } = await client.isReadyToPay({ apiVersion, apiVersionMinor, allowedPaymentMethods });
       if (!result) return;
-      show('wallet-b', async () => {
+      const open = async () => {
         try {
           goOn(await pay('wallet-b', await client.loadPaymentData(request)));
         } catch (error) {
           if (error.statusCode !== 'CANCELED') report(failed);
         }
-      });
+      };
+      show('wallet-b', open);
+      drawB(client, allowedPaymentMethods);
     } catch {
       // This browser does not have the wallet, or its script was not loaded.
     }

@@ -1,13 +1,13 @@
 /** Admin call on the audit log: what operators changed, newest first. */
 import type { FastifyInstance } from 'fastify';
 import type { AuditRow, Gateway } from '../../core/context.ts';
-import { wireDate } from '../../lib/clock.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { needs } from '../bearer.ts';
 import { anyText, dateTime, page, pageSize, readQuery } from './input.ts';
 
 export function auditRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/audit', needs('audit.view'), async (request) => {
+  app.get('/audit', needs('audit.view', 'accounts'), async (request) => {
     const query = readQuery(request.query, {
       actor: anyText,
       action: anyText,

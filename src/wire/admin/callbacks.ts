@@ -12,7 +12,7 @@ import {
   shownAddress,
 } from '../../core/callbacks/log.ts';
 import type { CallbackAttempt, Gateway } from '../../core/context.ts';
-import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
+import { wireDate, wireDateOrNull } from '../../lib/time/clock.ts';
 import { CALLBACK_STATES } from '../../rules/callbacks.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
@@ -34,7 +34,7 @@ const FILTER = {
 };
 
 export function callbackRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/callbacks', needs('callbacks.view'), async (request) => {
+  app.get('/callbacks', needs('callbacks.view', 'accounts'), async (request) => {
     const {
       payment_id: paymentId,
       limit,
@@ -51,19 +51,19 @@ export function callbackRoutes(app: FastifyInstance, gateway: Gateway): void {
     return page(callbacks, size, ({ callback }) => callbackId(callback), callbackView);
   });
 
-  app.get<CallbackParams>('/callbacks/:id', needs('callbacks.view'), async (request) => {
+  app.get<CallbackParams>('/callbacks/:id', needs('callbacks.view', 'accounts'), async (request) => {
     const found = await findCallback(gateway, request.params.id);
     requireSeen(request, found.callback.mid, 'noSuchCallback');
     return { ...loggedView(found), body: found.callback.body };
   });
 
-  app.post<CallbackParams>('/callbacks/:id/resend', needs('callbacks.resend'), async (request) => {
+  app.post<CallbackParams>('/callbacks/:id/resend', needs('callbacks.resend', 'accounts'), async (request) => {
     const { callback } = await findCallback(gateway, request.params.id);
     requireSeen(request, callback.mid, 'noSuchCallback');
     return { resent: await resendCallback(gateway, request.caller, callback) };
   });
 
-  app.post('/callbacks/resend', needs('callbacks.resend'), async (request) => {
+  app.post('/callbacks/resend', needs('callbacks.resend', 'accounts'), async (request) => {
     const { payment_id: paymentId, ...rest } = readResendFilter(objectBody(request.body));
     const { mids } = request.principal;
     return { resent: await resendCallbacks(gateway, request.caller, { ...rest, paymentId, mids }) };

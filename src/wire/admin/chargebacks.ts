@@ -7,14 +7,14 @@ import {
   listChargebacks,
   listEvidence,
   readEvidence,
-} from '../../core/chargebacks.ts';
+} from '../../core/chargebacks/chargebacks.ts';
 import type { Evidence, Gateway, ListedChargeback } from '../../core/context.ts';
-import { wireDate } from '../../lib/clock.ts';
-import { attachmentHeaders } from '../../lib/file-type.ts';
-import { isUuid } from '../../lib/id.ts';
-import { amountText } from '../../lib/money.ts';
-import { CHARGEBACK_STATES, EVIDENCE_LIMITS } from '../../rules/chargebacks.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
+import { attachmentHeaders } from '../../lib/files/file-type.ts';
+import { amountText } from '../../lib/money/money.ts';
+import { wireDate } from '../../lib/time/clock.ts';
+import { CHARGEBACK_STAGES, CHARGEBACK_STATES, EVIDENCE_LIMITS } from '../../rules/chargebacks.ts';
+import { exponentOf } from '../../rules/currencies.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -42,10 +42,11 @@ interface EvidenceParams {
 const stateOf = oneOf(CHARGEBACK_STATES);
 
 export function chargebackRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/chargebacks', needs('chargebacks.view'), async (request) => {
+  app.get('/chargebacks', needs('chargebacks.view', 'accounts'), async (request) => {
     const { limit, cursor, ...filter } = readQuery(request.query, {
       mid: uuidText,
       state: stateOf,
+      stage: oneOf(CHARGEBACK_STAGES),
       from: dateTime,
       to: dateTime,
       limit: pageSize,
@@ -57,7 +58,7 @@ export function chargebackRoutes(app: FastifyInstance, gateway: Gateway): void {
     return page(rows, size, ({ receivedAt, paymentId }) => `${receivedAt}.${paymentId}`, chargebackView);
   });
 
-  app.patch<ChargebackParams>('/chargebacks/:paymentId', needs('chargebacks.change'), async (request) => {
+  app.patch<ChargebackParams>('/chargebacks/:paymentId', needs('chargebacks.change', 'accounts'), async (request) => {
     const { state, note, ...rest } = objectBody(request.body);
     refuseUnknown(rest, ['state', 'note']);
     if (state !== undefined && !stateOf(state)) {
@@ -70,14 +71,18 @@ export function chargebackRoutes(app: FastifyInstance, gateway: Gateway): void {
     );
   });
 
-  app.get<ChargebackParams>('/chargebacks/:paymentId/evidence', needs('chargebacks.view'), async (request) => ({
-    items: (await listEvidence(gateway, request.principal, request.params.paymentId)).map(evidenceView),
-    next_cursor: null,
-  }));
+  app.get<ChargebackParams>(
+    '/chargebacks/:paymentId/evidence',
+    needs('chargebacks.view', 'accounts'),
+    async (request) => ({
+      items: (await listEvidence(gateway, request.principal, request.params.paymentId)).map(evidenceView),
+      next_cursor: null,
+    }),
+  );
 
   app.get<EvidenceParams>(
     '/chargebacks/:paymentId/evidence/:evidenceId',
-    needs('chargebacks.view'),
+    needs('chargebacks.view', 'accounts'),
     async ({ principal, params }, reply) => {
       const { evidence, bytes } = await readEvidence(gateway, principal, params.paymentId, params.evidenceId);
       return reply.headers(attachmentHeaders(evidence.name, evidence.mediaType)).send(bytes);
@@ -86,7 +91,7 @@ export function chargebackRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.delete<EvidenceParams>(
     '/chargebacks/:paymentId/evidence/:evidenceId',
-    needs('chargebacks.change'),
+    needs('chargebacks.change', 'accounts'),
     async ({ principal, caller, params: { paymentId, evidenceId } }) => {
       await deleteEvidence(gateway, principal, caller, paymentId, evidenceId);
       return { evidence_id: evidenceId.toLowerCase(), deleted: true };
@@ -99,7 +104,7 @@ export function chargebackRoutes(app: FastifyInstance, gateway: Gateway): void {
     uploads.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     uploads.post<ChargebackParams>(
       '/chargebacks/:paymentId/evidence',
-      { ...needs('chargebacks.change'), bodyLimit: EVIDENCE_LIMITS.bytes },
+      { ...needs('chargebacks.change', 'accounts'), bodyLimit: EVIDENCE_LIMITS.bytes },
       async ({ principal, caller, params, query, body }, reply) => {
         const { name } = readQuery(query, { name: anyText });
         const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
@@ -121,10 +126,12 @@ const chargebackView = (chargeback: ListedChargeback) => ({
   payment_id: chargeback.paymentId,
   mid: chargeback.mid,
   order_id: chargeback.orderId,
-  amount: amountText(chargeback.amount, CURRENCIES[chargeback.currency]?.exponent ?? 2),
+  stage: chargeback.stage,
+  amount: amountText(chargeback.amount, exponentOf(chargeback.currency)),
   currency: chargeback.currency,
   received_at: wireDate(chargeback.receivedAt),
-  respond_by: wireDate(chargeback.respondBy),
+  reason: chargeback.reason,
+  respond_by: chargeback.respondBy === null ? null : wireDate(chargeback.respondBy),
   state: chargeback.state,
   note: chargeback.note,
   evidence_files: chargeback.files,

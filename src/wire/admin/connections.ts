@@ -1,6 +1,6 @@
 /** Admin calls on connections to providers, and on the routes of accounts. */
-import type { FastifyInstance } from 'fastify';
-import { findAccount } from '../../core/accounts.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { requireAccount } from '../../core/accounts/require-account.ts';
 import {
   type ConnectionRow,
   changeConnection,
@@ -11,23 +11,19 @@ import {
   deleteConnection,
   findConnection,
   listConnections,
-} from '../../core/connections.ts';
+  type SavedConnection,
+} from '../../core/connections/connections.ts';
+import { changeRoutes, tryRoutes } from '../../core/connections/routes.ts';
 import type { Account, Gateway } from '../../core/context.ts';
-import type { Principal } from '../../core/principal.ts';
-import { changeRoutes, tryRoutes } from '../../core/routes.ts';
-import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
-import { isUuid } from '../../lib/id.ts';
-import {
-  CONNECTORS,
-  type ConnectorEntry,
-  type ConnectorName,
-  connectorEntry,
-  readConnection,
-} from '../../rules/connectors.ts';
+import type { Principal } from '../../core/operators/principal.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
+import { wireDate, wireDateOrNull } from '../../lib/time/clock.ts';
+import { readConnection } from '../../rules/connection-input.ts';
+import { CONNECTORS, type ConnectorEntry, type ConnectorName, connectorEntry } from '../../rules/connectors.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { readRouteFacts, readRoutes, routeView } from '../../rules/routes.ts';
-import { needs, requireSeen } from '../bearer.ts';
+import { needs } from '../bearer.ts';
 import { objectBody } from './input.ts';
 
 interface ConnectionParams {
@@ -39,6 +35,10 @@ interface AccountParams {
 
 export function connectionRoutes(app: FastifyInstance, gateway: Gateway): void {
   const view = (row: ConnectionRow) => wireView(connectionView(gateway, row));
+  const savedView = ({ row, check }: SavedConnection) => ({
+    ...view(row),
+    ...(check && { check: { ok: check.ok, detail: check.detail } }),
+  });
 
   const requireConnection = async (principal: Principal, connectionId: string): Promise<ConnectionRow> => {
     if (!isUuid(connectionId)) throw new Refusal('noSuchConnection');
@@ -51,7 +51,7 @@ export function connectionRoutes(app: FastifyInstance, gateway: Gateway): void {
     return input;
   };
 
-  app.post('/connections', needs('connections.manage'), async ({ principal, caller, body }, reply) => {
+  app.post('/connections', needs('connections.manage', 'accounts'), async ({ principal, caller, body }, reply) => {
     const { connector, ...sent } = objectBody(body);
     const entry = connectableEntry(connector);
     if (!entry) {
@@ -61,41 +61,43 @@ export function connectionRoutes(app: FastifyInstance, gateway: Gateway): void {
     }
     const input = readInput(entry, sent, false);
     reply.code(201);
-    return view(await createConnection(gateway, principal, caller, connector as ConnectorName, input));
+    return savedView(await createConnection(gateway, principal, caller, connector as ConnectorName, input));
   });
 
-  app.get('/connections', needs('connections.view'), async ({ principal }) => ({
+  app.get('/connections', needs('connections.view', 'accounts'), async ({ principal }) => ({
     items: (await listConnections(gateway, principal)).map(view),
     next_cursor: null,
   }));
 
-  app.get<ConnectionParams>('/connections/:connectionId', needs('connections.view'), async ({ principal, params }) =>
-    view(await requireConnection(principal, params.connectionId)),
+  app.get<ConnectionParams>(
+    '/connections/:connectionId',
+    needs('connections.view', 'accounts'),
+    async ({ principal, params }) => view(await requireConnection(principal, params.connectionId)),
   );
 
   app.patch<ConnectionParams>(
     '/connections/:connectionId',
-    needs('connections.manage'),
+    needs('connections.manage', 'accounts'),
     async ({ principal, caller, params, body }) => {
       const row = await requireConnection(principal, params.connectionId);
       const input = readInput(connectorEntry(row.connector) as ConnectorEntry, objectBody(body), true);
-      return view(await changeConnection(gateway, principal, caller, row, input));
+      return savedView(await changeConnection(gateway, principal, caller, row.connectionId, input));
     },
   );
 
   app.delete<ConnectionParams>(
     '/connections/:connectionId',
-    needs('connections.manage'),
+    needs('connections.manage', 'accounts'),
     async ({ principal, caller, params }) => {
-      const row = await requireConnection(principal, params.connectionId);
-      await deleteConnection(gateway, caller, row);
-      return { connection_id: row.connectionId, deleted: true };
+      const { connectionId } = await requireConnection(principal, params.connectionId);
+      await deleteConnection(gateway, principal, caller, connectionId);
+      return { connection_id: connectionId, deleted: true };
     },
   );
 
   app.post<ConnectionParams>(
     '/connections/:connectionId/check',
-    needs('connections.manage'),
+    needs('connections.manage', 'accounts'),
     async ({ principal, params }) => {
       const { ok, detail } = await checkConnection(gateway, await requireConnection(principal, params.connectionId));
       return { ok, detail };
@@ -104,26 +106,23 @@ export function connectionRoutes(app: FastifyInstance, gateway: Gateway): void {
 }
 
 export function accountRouteRoutes(app: FastifyInstance, gateway: Gateway): void {
-  const requireAccount = async (request: Parameters<typeof requireSeen>[0], mid: string): Promise<Account> => {
-    const account = isUuid(mid) ? await findAccount(gateway, mid) : undefined;
-    requireSeen(request, account?.mid, 'noSuchAccount');
-    return account as Account;
-  };
+  const accountOfPath = ({ principal, params }: FastifyRequest<AccountParams>): Promise<Account> =>
+    requireAccount(gateway, principal, params.mid);
 
-  app.get<AccountParams>('/accounts/:mid/routes', needs('connections.view'), async (request) =>
-    (await requireAccount(request, request.params.mid)).routes.map(routeView),
+  app.get<AccountParams>('/accounts/:mid/routes', needs('connections.view', 'accounts'), async (request) =>
+    (await accountOfPath(request)).routes.map(routeView),
   );
 
-  app.put<AccountParams>('/accounts/:mid/routes', needs('connections.manage'), async (request) => {
-    const account = await requireAccount(request, request.params.mid);
+  app.put<AccountParams>('/accounts/:mid/routes', needs('connections.manage', 'accounts'), async (request) => {
+    const account = await accountOfPath(request);
     const { routes, problems } = readRoutes(request.body);
     if (problems.length > 0) throw new Refusal('invalidData', problems);
     await changeRoutes(gateway, request.principal, request.caller, account, routes);
     return routes.map(routeView);
   });
 
-  app.post<AccountParams>('/accounts/:mid/routes/try', needs('connections.view'), async (request) => {
-    const account = await requireAccount(request, request.params.mid);
+  app.post<AccountParams>('/accounts/:mid/routes/try', needs('connections.view', 'accounts'), async (request) => {
+    const account = await accountOfPath(request);
     const { facts, problems } = readRouteFacts(objectBody(request.body));
     if (!facts) throw new Refusal('invalidData', problems);
     const { connectionId, reason, alternatives } = tryRoutes(gateway, account, facts);
@@ -143,6 +142,7 @@ const wireView = (connection: ReturnType<typeof connectionView>) => ({
   mode: connection.mode,
   credentials: connection.credentials,
   settings: connection.settings,
+  active_methods: connection.activeMethods,
   notification_url: connection.notificationUrl,
   health: {
     state: connection.health.state,

@@ -1,7 +1,7 @@
 /** The details of a payment for the operator: under the field names of the requests, with sealed values masked. */
 import type { PaymentDetails, PaymentWithDetails } from '../../core/context.ts';
 import { amountFormatter } from '../../core/exports/payment-view.ts';
-import { wireDate } from '../../lib/clock.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 
 const MASK = '***';
 
@@ -18,6 +18,8 @@ export function detailsView(payment: PaymentWithDetails) {
     receiptEmail,
     sealed,
     erasedAt,
+    channelId,
+    isCardCheck,
     ...rest
   } = details;
   return {
@@ -27,6 +29,8 @@ export function detailsView(payment: PaymentWithDetails) {
     term_url_3ds: termUrl3ds,
     callback_url: callbackUrl,
     custom_data: customData,
+    channel_id: channelId,
+    is_card_check: isCardCheck,
     recurring_init_trans_id: recurringOf,
     consent: consent && { at: wireDate(consent.at), text: consent.text },
     receipt_email: receiptEmail,
@@ -52,7 +56,20 @@ function orderView(payment: PaymentWithDetails, { items, ...extras }: NonNullabl
 
 /** Leaves out `payer`, which the payment itself has. */
 function sessionView({ id, until, payer: _payer, ...session }: NonNullable<PaymentDetails['session']>) {
-  const { successUrl, cancelUrl, expiryUrl, errorUrl, urlTarget, cardTokens, wantsToken, sealed, ...own } = session;
+  const {
+    linkId: _linkId,
+    invoiceId: _invoiceId,
+    isTelephoneOrder: _isTelephoneOrder,
+    successUrl,
+    cancelUrl,
+    expiryUrl,
+    errorUrl,
+    urlTarget,
+    cardTokens,
+    wantsToken,
+    sealed,
+    ...own
+  } = session;
   const { scheduleStart, scheduleAmount, needsConsent, needsTokenConsent, ...rest } = own;
   return {
     first_payment_id: id,

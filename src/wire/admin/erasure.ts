@@ -11,7 +11,7 @@ import { objectBody, refuseUnknown, uuidText } from './input.ts';
 export function erasureRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.post<{ Params: { paymentId: string } }>(
     '/payments/:paymentId/erase',
-    needs('payments.erase'),
+    needs('payments.erase', 'accounts'),
     async ({ principal, caller, params }) => {
       const { payment, erased } = await eraseOrderAs(gateway, principal, caller, params.paymentId);
       return { ...paymentView(payment), erased };
@@ -20,7 +20,7 @@ export function erasureRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.post<{ Params: { mid: string } }>(
     '/accounts/:mid/erase',
-    needs('payments.erase'),
+    needs('payments.erase', 'accounts'),
     async ({ principal, caller, params, body }) => {
       const { email, cursor, ...rest } = objectBody(body);
       refuseUnknown(rest, ['email', 'cursor']);
@@ -36,7 +36,7 @@ export function erasureRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.delete<{ Params: { mid: string; cardToken: string } }>(
     '/accounts/:mid/cards/:cardToken',
-    needs('cards.remove'),
+    needs('cards.remove', 'accounts'),
     async ({ principal, caller, params }) => {
       const removed = await removeCardAs(gateway, principal, caller, params.mid, params.cardToken);
       const { masked, payments, subscriptions } = removed;

@@ -3,14 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
 import type { Explanation } from '../../core/explain/explain.ts';
 import { explainAs, type SentRequest } from '../../core/explain/explain-as.ts';
-import { isUuid } from '../../lib/id.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { needs } from '../bearer.ts';
 import { objectBody, uuidText } from './input.ts';
 
 export function explainRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.post('/explain', needs('requests.explain'), async (request) => {
+  app.post('/explain', needs('requests.explain', 'accounts'), async (request) => {
     const explanation = await explainAs(gateway, request.principal, request.caller, readInput(request.body));
     request.mid = explanation.mid;
     return view(explanation);

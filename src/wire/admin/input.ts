@@ -1,9 +1,10 @@
 /** Reads the input of admin calls: JSON objects, query parameters, page sizes, dates. */
-import { LATEST_TIME, dateTime as readDateTime } from '../../lib/date-time.ts';
-import { isUuid } from '../../lib/id.ts';
-import { isObject } from '../../lib/json.ts';
-import { keysetPage } from '../../lib/keyset-page.ts';
-import { mostSimilar } from '../../lib/similar.ts';
+
+import { isUuid } from '../../lib/crypto/id.ts';
+import { keysetPage } from '../../lib/http/keyset-page.ts';
+import { isObject } from '../../lib/text/json.ts';
+import { mostSimilar } from '../../lib/text/similar.ts';
+import { LATEST_TIME, dateTime as readDateTime } from '../../lib/time/date-time.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { expectation } from '../../rules/expectation.ts';
 import { SENTENCES, uuid } from '../../rules/fields.ts';
@@ -30,6 +31,13 @@ export function refuseUnknown(rest: Record<string, unknown>, known: readonly str
   if (unknown === undefined) return;
   const field = /^\w{1,64}$/.test(unknown) ? unknown : 'body';
   throw invalidField(field, 'This value does not exist.', knownNames(unknown, known));
+}
+
+/** The members of a body; others are refused. */
+export function readBody<Name extends string>(body: unknown, names: readonly Name[]): Record<Name, unknown> {
+  const members = objectBody(body);
+  refuseUnknown(Object.fromEntries(Object.entries(members).filter(([name]) => !names.includes(name as Name))), names);
+  return Object.fromEntries(names.map((name) => [name, members[name]])) as Record<Name, unknown>;
 }
 
 /** Reads a parameter; undefined for a value that is not valid. A refusal contains what the reader expects. */

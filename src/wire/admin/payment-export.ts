@@ -9,16 +9,20 @@ import { PAYMENT_FILTERS, paymentFilter } from './payment-filters.ts';
 
 export function paymentExportRoutes(app: FastifyInstance, gateway: Gateway): void {
   // Fastify would answer a HEAD request by reading the whole export.
-  app.get('/payments.csv', { ...needs('payments.view'), exposeHeadRoute: false }, async (request, reply) => {
-    const { mids } = request.principal;
-    const filter = paymentFilter(readQuery(request.query, PAYMENT_FILTERS), mids);
-    // A failure of the first read is still answered with an error; a later one breaks the response off.
-    const { filename, chunks } = await paymentsCsv(gateway, filter);
-    reply.header('content-type', 'text/csv; charset=utf-8');
-    reply.header('content-disposition', `attachment; filename=${filename}`);
-    // The stream takes the next portion when the client has read enough, and ends the reads when the client disconnects.
-    const body = Readable.from(chunks);
-    body.on('error', (error) => gateway.log.error({ err: error, request_id: request.id }, 'export broke off'));
-    return reply.send(body);
-  });
+  app.get(
+    '/payments.csv',
+    { ...needs('payments.view', 'accounts'), exposeHeadRoute: false },
+    async (request, reply) => {
+      const { mids } = request.principal;
+      const filter = paymentFilter(readQuery(request.query, PAYMENT_FILTERS), mids);
+      // A failure of the first read is still answered with an error; a later one breaks the response off.
+      const { filename, chunks } = await paymentsCsv(gateway, filter);
+      reply.header('content-type', 'text/csv; charset=utf-8');
+      reply.header('content-disposition', `attachment; filename=${filename}`);
+      // The stream takes the next portion when the client has read enough, and ends the reads when the client disconnects.
+      const body = Readable.from(chunks);
+      body.on('error', (error) => gateway.log.error({ err: error, request_id: request.id }, 'export broke off'));
+      return reply.send(body);
+    },
+  );
 }

@@ -1,9 +1,14 @@
 /** The filters of the list of payments and of its export. */
-import type { PaymentFilter } from '../../core/context.ts';
+import type { PaymentSelection } from '../../core/context.ts';
+import { NETWORK_NAMES } from '../../lib/cards/networks.ts';
 import { ATTENTIONS } from '../../rules/attention.ts';
-import { readSearch } from '../../rules/payment-search.ts';
+import { COUNTRIES } from '../../rules/countries.ts';
+import { CURRENCIES } from '../../rules/currencies.ts';
+import { readAmount, readSearch } from '../../rules/payment-search.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
-import { anyText, dateTime, oneOf, type QueryValues, uuidText } from './input.ts';
+import { anyText, dateTime, expecting, oneOf, type QueryValues, uuidText } from './input.ts';
+
+const amount = expecting('A decimal number, such as 19.99.', readAmount);
 
 /** The reader of each parameter. */
 export const PAYMENT_FILTERS = {
@@ -14,6 +19,16 @@ export const PAYMENT_FILTERS = {
   brand: anyText,
   attention: oneOf(ATTENTIONS),
   schedule_id: uuidText,
+  channel_id: anyText,
+  connection_id: anyText,
+  network: oneOf(NETWORK_NAMES),
+  country: expecting('Two letters, such as DE.', (text: string) => (COUNTRIES.has(text) ? text : undefined)),
+  currency: expecting('Three letters, such as EUR.', (text: string) =>
+    Object.hasOwn(CURRENCIES, text) ? text : undefined,
+  ),
+  amount,
+  amount_from: amount,
+  amount_to: amount,
   from: dateTime,
   to: dateTime,
 };
@@ -22,7 +37,7 @@ export const PAYMENT_FILTERS = {
 export const paymentFilter = (
   query: QueryValues<typeof PAYMENT_FILTERS>,
   mids: readonly string[] | null,
-): Omit<PaymentFilter, 'before' | 'limit'> => ({
+): PaymentSelection => ({
   mids,
   words: query.q,
   mid: query.mid,
@@ -31,6 +46,13 @@ export const paymentFilter = (
   brand: query.brand,
   attention: query.attention,
   scheduleId: query.schedule_id,
+  channelId: query.channel_id,
+  connection: query.connection_id,
+  network: query.network,
+  country: query.country,
+  currency: query.currency,
+  amountFrom: query.amount ?? query.amount_from,
+  amountTo: query.amount ?? query.amount_to,
   from: query.from,
   to: query.to,
 });

@@ -10,69 +10,100 @@ import type {
   Payment,
   Receipt,
 } from '../../core/context.ts';
-import { amountFormatter, connectorView, paymentView } from '../../core/exports/payment-view.ts';
+import { entryView, moneyView } from '../../core/exports/ledger.ts';
 import {
+  amountFormatter,
+  connectorView,
+  listedPaymentView,
+  originView,
+  paymentView,
+} from '../../core/exports/payment-view.ts';
+import { isMerchantView, paymentMoney } from '../../core/ledger/ledger.ts';
+import {
+  ACTION_PERMISSIONS,
   attendAs,
   OPERATOR_ACTIONS,
   type OperatorRequest,
   operateAs,
   resolveAs,
 } from '../../core/operators/actions.ts';
-import { inspectPayment, listPayments } from '../../core/payments/find.ts';
+import { countPayments, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
 import type { Decision } from '../../core/payments/resolve.ts';
-import { wireDate } from '../../lib/clock.ts';
-import { isUuid } from '../../lib/id.ts';
-import { amountText } from '../../lib/money.ts';
+import { riskView } from '../../core/risk/decisions.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
+import { amountText } from '../../lib/money/money.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { RESOLUTIONS } from '../../rules/attention.ts';
 import { isWallet } from '../../rules/brands.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { exponentOf } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { needs, requireSeen, requireUnrestricted } from '../bearer.ts';
+import { needs, requireSeen } from '../bearer.ts';
 import { loggedView } from './callbacks.ts';
 import { detailsView } from './details.ts';
 import { anyText, objectBody, oneOf, page, pageSize, readQuery, refuseUnknown, uuidText } from './input.ts';
 import { PAYMENT_FILTERS, paymentFilter } from './payment-filters.ts';
 
 export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/payments', needs('payments.view'), async (request) => {
-    const query = readQuery(request.query, { ...PAYMENT_FILTERS, limit: pageSize, cursor: uuidText });
-    const { payments, next } = await listPayments(gateway, {
-      ...paymentFilter(query, request.principal.mids),
+  app.get('/payments', needs('payments.view', 'accounts'), async (request) => {
+    const query = readQuery(request.query, {
+      ...PAYMENT_FILTERS,
+      limit: pageSize,
+      cursor: uuidText,
+      total: oneOf(['true', 'false']),
+    });
+    const filter = paymentFilter(query, request.principal.mids);
+    const { payments, next, isComplete } = await listPayments(gateway, {
+      ...filter,
       before: query.cursor,
       limit: query.limit ?? LIMITS.adminPageSize,
     });
-    return { items: payments.map(paymentView), next_cursor: next };
-  });
-
-  app.get<{ Params: { paymentId: string } }>('/payments/:paymentId', needs('payments.view'), async (request) => {
-    const found = await inspectPayment(gateway, request.params.paymentId);
-    if (!found) throw new Refusal('noSuchPayment');
-    requireSeen(request, found.payment.mid, 'noSuchPayment');
-    const { payment, history, operations, notifications, receipt } = found;
+    const total = query.total === 'true' ? await countPayments(gateway, filter) : undefined;
     return {
-      ...paymentView(payment),
-      digital_wallet: isWallet(payment.brand) ? payment.brand : null,
-      fee: payment.providerData?.fee ? feeView(payment.providerData.fee) : null,
-      in_doubt: payment.inDoubt,
-      payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
-      next_step: payment.nextStep?.kind ?? null,
-      details: detailsView(payment),
-      history: history.map(historyView),
-      operations: operations.map((operation) => operationView(payment, operation)),
-      provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
-      notifications: notifications.map(notificationView),
-      callbacks: (await listPaymentCallbacks(gateway, payment)).map(loggedView),
-      receipt: receipt ? receiptView(receipt) : null,
+      items: payments.map(listedPaymentView),
+      next_cursor: next,
+      is_complete: isComplete,
+      ...(total && { total: total.count, total_is_more: total.isMore }),
     };
   });
+
+  app.get<{ Params: { paymentId: string } }>(
+    '/payments/:paymentId',
+    needs('payments.view', 'accounts'),
+    async (request) => {
+      const found = await inspectPayment(gateway, request.params.paymentId);
+      if (!found) throw new Refusal('noSuchPayment');
+      requireSeen(request, found.payment.mid, 'noSuchPayment');
+      const { payment, history, operations, notifications, receipt } = found;
+      const { money, entries } = await paymentMoney(gateway, request.principal, payment);
+      return {
+        ...paymentView(payment),
+        ...originView(payment.details.session ?? {}),
+        digital_wallet: isWallet(payment.brand) ? payment.brand : null,
+        fee: payment.providerData?.fee ? feeView(payment.providerData.fee) : null,
+        in_doubt: payment.inDoubt,
+        payer_until: payment.payerUntil === null ? null : wireDate(payment.payerUntil),
+        next_step: payment.nextStep?.kind ?? null,
+        details: detailsView(payment),
+        history: history.map((row) => historyView(row, payment.currency)),
+        operations: operations.map((operation) => operationView(payment, operation)),
+        provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
+        notifications: notifications.map(notificationView),
+        callbacks: (await listPaymentCallbacks(gateway, payment)).map(loggedView),
+        receipt: receipt ? receiptView(receipt) : null,
+        risk: await riskView(gateway, payment, request.principal.mids),
+        money: moneyView(money, payment.currency, isMerchantView(request.principal)),
+        entries: entries.map(entryView),
+      };
+    },
+  );
 
   for (const name of OPERATOR_ACTIONS) {
     app.post<{ Params: { paymentId: string } }>(
       `/payments/:paymentId/${name}`,
-      needs('payments.operate'),
+      needs(ACTION_PERMISSIONS[name], 'accounts'),
       async ({ principal, caller, params, body }) => {
         const wanted = readOperationRequest(body);
         const { payment, operation } = await operateAs(gateway, principal, caller, params.paymentId, name, wanted);
@@ -83,13 +114,13 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.post<{ Params: { paymentId: string } }>(
     '/payments/:paymentId/attended',
-    needs('payments.resolve_attention'),
+    needs('payments.resolve_attention', 'accounts'),
     async ({ principal, caller, params }) => paymentView(await attendAs(gateway, principal, caller, params.paymentId)),
   );
 
   app.post<{ Params: { paymentId: string } }>(
     '/payments/:paymentId/attention',
-    needs('payments.resolve_attention'),
+    needs('payments.resolve_attention', 'accounts'),
     async ({ principal, caller, params, body }) => {
       const decision = readDecision(body);
       const { payment, operation } = await resolveAs(gateway, principal, caller, params.paymentId, decision);
@@ -124,8 +155,7 @@ function readOperationRequest(body: unknown): OperatorRequest {
 }
 
 export function notificationRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/notifications', needs('notifications.view'), async (request) => {
-    requireUnrestricted(request);
+  app.get('/notifications', needs('notifications.view', 'installation'), async (request) => {
     const query = readQuery(request.query, {
       state: oneOf(NOTIFICATION_STATES),
       limit: pageSize,
@@ -194,11 +224,11 @@ const receiptView = ({ state, attempts, reason, createdAt, attemptedAt }: Receip
 });
 
 const feeView = ({ amount, currency }: { amount: string; currency: string }) => ({
-  amount: amountText(BigInt(amount), CURRENCIES[currency]?.exponent ?? 2),
+  amount: amountText(BigInt(amount), exponentOf(currency)),
   currency,
 });
 
-const historyView = (row: HistoryRow) => ({
+const historyView = (row: HistoryRow, currency: string) => ({
   seq: row.seq,
   event: row.event,
   from: row.fromState,
@@ -206,12 +236,13 @@ const historyView = (row: HistoryRow) => ({
   actor: row.actor,
   actor_name: row.actorName,
   note: row.note,
+  amount: row.amount === null ? null : amountText(row.amount, exponentOf(currency)),
   at: wireDate(row.at),
 });
 
 /** What the provider reported in place of the expected amount. */
 const reportedAmount = ({ amount, currency }: NonNullable<CallRecord['reported']>): string =>
-  `${amountText(BigInt(amount), CURRENCIES[currency]?.exponent ?? 2)} ${currency}`;
+  `${amountText(BigInt(amount), exponentOf(currency))} ${currency}`;
 
 const callView = ({ call, at }: HistoryRow) => ({
   verb: call?.verb,

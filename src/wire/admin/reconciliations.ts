@@ -11,7 +11,7 @@ import {
   runComparison,
 } from '../../core/reconciliations/compare.ts';
 import { requireHead, storeStatement } from '../../core/reconciliations/upload.ts';
-import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
+import { wireDate, wireDateOrNull } from '../../lib/time/clock.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
@@ -23,7 +23,7 @@ import {
   STATEMENT_COLUMNS,
   statementCurrency,
 } from '../../rules/statements.ts';
-import { needs, requireUnrestricted } from '../bearer.ts';
+import { needs } from '../bearer.ts';
 import { anyText, dateTime, oneOf, page, pageSize, type QueryValues, readQuery, uuidText } from './input.ts';
 
 /** The reader of each parameter of an upload; a column is named as in the first line of the file, `-` means none. */
@@ -41,6 +41,8 @@ const PARAMETERS = {
   currency: anyText,
   type: anyText,
   date: anyText,
+  fee: anyText,
+  net: anyText,
 };
 
 const outcomeOf = oneOf(OUTCOMES);
@@ -52,8 +54,7 @@ export function reconciliationRoutes(app: FastifyInstance, gateway: Gateway): vo
     uploads.removeAllContentTypeParsers();
     // The body is read as it arrives.
     uploads.addContentTypeParser('text/csv', (_request, payload, done) => done(null, payload));
-    uploads.post('/reconciliations', needs('reports.reconcile'), async (request, reply) => {
-      requireUnrestricted(request);
+    uploads.post('/reconciliations', needs('reports.reconcile', 'installation'), async (request, reply) => {
       const found = await compareStatement(request, readQuery(request.query, PARAMETERS));
       reply.code(201);
       return reconciliationView(found);
@@ -95,8 +96,7 @@ export function reconciliationRoutes(app: FastifyInstance, gateway: Gateway): vo
     };
   };
 
-  app.get('/reconciliations', needs('reports.view'), async (request) => {
-    requireUnrestricted(request);
+  app.get('/reconciliations', needs('reports.view', 'installation'), async (request) => {
     const { limit: size = LIMITS.adminPageSize, cursor } = readQuery(request.query, {
       limit: pageSize,
       cursor: uuidText,
@@ -105,13 +105,11 @@ export function reconciliationRoutes(app: FastifyInstance, gateway: Gateway): vo
     return page(rows, size, ({ reconciliationId }) => reconciliationId, reconciliationView);
   });
 
-  app.get<ById>('/reconciliations/:id', needs('reports.view'), async (request) => {
-    requireUnrestricted(request);
+  app.get<ById>('/reconciliations/:id', needs('reports.view', 'installation'), async (request) => {
     return reconciliationView(await requireReconciliation(gateway, request.params.id));
   });
 
-  app.get<ById>('/reconciliations/:id/rows', needs('reports.view'), async (request) => {
-    requireUnrestricted(request);
+  app.get<ById>('/reconciliations/:id/rows', needs('reports.view', 'installation'), async (request) => {
     const { reconciliationId } = await requireReconciliation(gateway, request.params.id);
     const query = readQuery(request.query, {
       outcome: outcomeOf,
@@ -124,9 +122,8 @@ export function reconciliationRoutes(app: FastifyInstance, gateway: Gateway): vo
   });
 
   // Fastify would answer a HEAD request by reading the whole file.
-  const asFile = { ...needs('reports.view'), exposeHeadRoute: false };
+  const asFile = { ...needs('reports.view', 'installation'), exposeHeadRoute: false };
   app.get<ById>('/reconciliations/:id/rows.csv', asFile, async (request, reply) => {
-    requireUnrestricted(request);
     const found = await requireReconciliation(gateway, request.params.id);
     const { outcome } = readQuery(request.query, { outcome: outcomeOf });
     const { filename, chunks } = reconciliationCsv(gateway, found, outcome);
@@ -136,8 +133,7 @@ export function reconciliationRoutes(app: FastifyInstance, gateway: Gateway): vo
     return reply.send(body);
   });
 
-  app.delete<ById>('/reconciliations/:id', needs('reports.reconcile'), async (request) => {
-    requireUnrestricted(request);
+  app.delete<ById>('/reconciliations/:id', needs('reports.reconcile', 'installation'), async (request) => {
     const { reconciliationId } = await requireReconciliation(gateway, request.params.id);
     await deleteReconciliation(gateway, request.caller, reconciliationId);
     return { reconciliation_id: reconciliationId, deleted: true };

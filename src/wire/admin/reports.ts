@@ -9,8 +9,8 @@ import {
   rowView,
   wholeReport,
 } from '../../core/exports/reports.ts';
-import { type Amounts, accountsOf, overview, type ReportRange, type Tally, tally } from '../../core/reports.ts';
-import { wireDate } from '../../lib/clock.ts';
+import { type Amounts, accountsOf, overview, type ReportRange, type Tally, tally } from '../../core/reports/reports.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { ATTENTIONS } from '../../rules/attention.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REPORT_GROUPS, type ReportGroup } from '../../rules/reports.ts';
@@ -26,7 +26,7 @@ const reportTime = expecting(dateTime.expected, (text: string): number | undefin
 const RANGE = { from: reportTime, to: reportTime, mid: uuidText };
 
 export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/overview', needs('reports.view'), async (request) => {
+  app.get('/overview', needs('reports.view', 'accounts'), async (request) => {
     const { mids } = request.principal;
     const query = readQuery(request.query, RANGE);
     const range = reportRange(gateway, query, LIMITS.overviewMs, LIMITS.hourMs);
@@ -73,7 +73,7 @@ export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
     return { range: reportRange(gateway, { from, to, mid }, LIMITS.reportMs, LIMITS.dayMs), mids, mid, groups };
   };
 
-  app.get('/reports', needs('reports.view'), async (request) => {
+  app.get('/reports', needs('reports.view', 'accounts'), async (request) => {
     const wanted = readReport(request);
     const { rows, isComplete } = await wholeReport(gateway, wanted, LIMITS.reportRowsMost);
     return {
@@ -84,7 +84,7 @@ export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
     };
   });
 
-  app.get('/reports.csv', needs('reports.view'), async (request, reply) => {
+  app.get('/reports.csv', needs('reports.view', 'accounts'), async (request, reply) => {
     const {
       filename,
       chunks: [text],

@@ -2,8 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { CALL_ACTIONS, CALL_OUTCOMES, errorOf, findCall, listCalls } from '../../core/api-calls/list.ts';
 import type { ApiCall, Gateway } from '../../core/context.ts';
-import { wireDate } from '../../lib/clock.ts';
-import { firstIdAt } from '../../lib/id.ts';
+import { firstIdAt } from '../../lib/crypto/id.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { needs } from '../bearer.ts';
 import { anyText, dateTime, expecting, oneOf, page, pageSize, readQuery, uuidText } from './input.ts';
@@ -14,7 +14,7 @@ const idAt = expecting(dateTime.expected, (text: string): string | undefined => 
 });
 
 export function requestRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/requests', needs('requests.view'), async (request) => {
+  app.get('/requests', needs('requests.view', 'accounts'), async (request) => {
     const {
       limit: size = LIMITS.adminPageSize,
       cursor,
@@ -41,7 +41,7 @@ export function requestRoutes(app: FastifyInstance, gateway: Gateway): void {
     return page(calls, size, ({ callId }) => callId, callView);
   });
 
-  app.get<{ Params: { id: string } }>('/requests/:id', needs('requests.view'), async (request) => {
+  app.get<{ Params: { id: string } }>('/requests/:id', needs('requests.view', 'accounts'), async (request) => {
     const call = await findCall(gateway, request.principal, request.params.id);
     return { ...callView(call), ...detailsView(call) };
   });

@@ -1,9 +1,14 @@
 /** Admin calls on schedules: their terms, their subscriptions, and the time of the next charge. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway, ListedSchedule, ListedSubscription, Schedule } from '../../core/context.ts';
-import { listSchedules, listSubscriptions, stopScheduleAs, stopSubscriptionAs } from '../../core/schedules.ts';
-import { wireDate, wireDateOrNull } from '../../lib/clock.ts';
-import { isUuid } from '../../lib/id.ts';
+import {
+  listSchedules,
+  listSubscriptions,
+  stopScheduleAs,
+  stopSubscriptionAs,
+} from '../../core/schedules/schedules.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
+import { wireDate, wireDateOrNull } from '../../lib/time/clock.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -11,7 +16,7 @@ import { needs } from '../bearer.ts';
 import { epochMs, page, pageSize, readQuery, uuidText } from './input.ts';
 
 export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
-  app.get('/schedules', needs('schedules.view'), async (request) => {
+  app.get('/schedules', needs('schedules.view', 'accounts'), async (request) => {
     const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: readCursor });
     const size = query.limit ?? LIMITS.adminPageSize;
     const schedules = await listSchedules(gateway, query.mid, request.principal.mids, size + 1, query.cursor);
@@ -20,7 +25,7 @@ export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.get<{ Params: { scheduleId: string } }>(
     '/schedules/:scheduleId/subscriptions',
-    needs('schedules.view'),
+    needs('schedules.view', 'accounts'),
     async (request) => {
       const query = readQuery(request.query, { mid: uuidText, limit: pageSize, cursor: uuidText });
       const size = query.limit ?? LIMITS.adminPageSize;
@@ -42,7 +47,7 @@ export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
     },
   );
 
-  app.delete<ScheduleParams>('/schedules/:scheduleId', needs('schedules.stop'), async (request) => {
+  app.delete<ScheduleParams>('/schedules/:scheduleId', needs('schedules.stop', 'accounts'), async (request) => {
     const { principal, caller, params } = request;
     const mid = requiredMid(request.query);
     return scheduleView(await stopScheduleAs(gateway, principal, caller, mid, params.scheduleId));
@@ -50,7 +55,7 @@ export function scheduleRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.delete<{ Params: { scheduleId: string; subscriptionId: string } }>(
     '/schedules/:scheduleId/subscriptions/:subscriptionId',
-    needs('schedules.stop'),
+    needs('schedules.stop', 'accounts'),
     async ({ principal, caller, params: { scheduleId, subscriptionId }, query }) => {
       const mid = requiredMid(query);
       await stopSubscriptionAs(gateway, principal, caller, mid, scheduleId, subscriptionId);

@@ -1,13 +1,15 @@
 /** The operations of Checkout: what each does with a request that passed the checks. */
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
+import { makeLink } from '../../core/links/links.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { credit } from '../../core/payments/credit.ts';
 import { findAttempts, findCurrent, findPayment } from '../../core/payments/find.ts';
-import { recur, retry } from '../../core/payments/recur.ts';
 import { type CheckoutBody, canonicalContent } from '../../core/requests/checkout-body.ts';
+import { recur, retry } from '../../core/schedules/recur.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { isYes } from '../../rules/fields.ts';
 import type { CheckoutPath } from '../../rules/operations.ts';
+import { linkBody, linkView } from '../links.ts';
 import { acceptedAnswer, capturedAnswer, statusAnswer } from './answers.ts';
 import { session } from './session.ts';
 
@@ -46,6 +48,7 @@ const recurring: Perform = async (gateway, account, body) => {
     description: value('order.description'),
     isAuthorisation: isYes(value('auth')),
     scheduleId: value('schedule_id'),
+    protocol: 'checkout',
     content: canonicalContent(body),
   });
   return statusAnswer(payment);
@@ -53,6 +56,7 @@ const recurring: Perform = async (gateway, account, body) => {
 
 export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
   session,
+  link: async (gateway, account, { at }) => linkView(gateway, await makeLink(gateway, account, linkBody(at))),
   'payment/status': status,
   'payment/card/credit': async (gateway, account, body) =>
     acceptedAnswer(
@@ -60,7 +64,7 @@ export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
         orderId: body.value('order_id'),
         amountText: body.value('order_amount'),
         currency: body.value('order_currency'),
-        cardToken: body.value('card_token'),
+        card: { token: body.value('card_token') },
         operationId: body.value('operation_id'),
         content: canonicalContent(body),
       }),

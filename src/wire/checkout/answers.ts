@@ -1,7 +1,7 @@
 /** The responses of Checkout. */
 import type { PaymentWithDetails } from '../../core/context.ts';
 import type { OperationResult } from '../../core/payments/operate.ts';
-import { wireDate } from '../../lib/clock.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { isWallet } from '../../rules/brands.ts';
 import { checkoutStatus } from '../../rules/states.ts';
 
@@ -34,8 +34,8 @@ export const acceptedAnswer = ({ payment, operation }: OperationResult) => ({
   operation_id: operation.operationId,
 });
 
-/** The field `trans_status` for each state of a capture, with the values that callbacks use. */
-const TRANS_STATUS = { done: 'success', declined: 'fail', sent: 'undefined' } as const;
+/** The field `trans_status` for each state of a capture, in capitals. */
+export const TRANS_STATUS = { done: 'SUCCESS', declined: 'FAIL', sent: 'UNDEFINED' } as const;
 
 export const capturedAnswer = ({ payment, operation }: OperationResult) => ({
   payment_id: payment.paymentId,

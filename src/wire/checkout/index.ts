@@ -4,8 +4,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import type { Account, Gateway, MerchantCall } from '../../core/context.ts';
 import { type CheckoutBody, checkoutBody, repeatedFieldProblem } from '../../core/requests/checkout-body.ts';
+import { callbackAddress } from '../../rules/callback-address.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
-import { SENTENCES } from '../../rules/fields.ts';
+import { may, SENTENCES } from '../../rules/fields.ts';
 import { type ApiOperation, aliasesOf, CHECKOUT_OPERATIONS, type CheckoutPath } from '../../rules/operations.ts';
 import { invalidJson } from '../envelope.ts';
 import type { HandledRequest } from '../handled-request.ts';
@@ -31,11 +32,11 @@ export type CheckoutHandler = (
 export function checkoutHandler(gateway: Gateway, limits: RequestLimits): CheckoutHandler {
   const aliases = new Map(PATHS.map((path) => [path, aliasesOf(CHECKOUT_OPERATIONS[path])]));
   return async (path, request, address, bytes) => {
-    const json = readJson(bytes);
+    const { json, text } = readJson(bytes);
     const operation: ApiOperation = CHECKOUT_OPERATIONS[path];
     request.action = `checkout ${path}`;
     request.isRead = operation.isRead === true;
-    const body = checkoutBody(json, aliases.get(path));
+    const body = checkoutBody(json, aliases.get(path), text);
     const call = Object.assign(request.call as MerchantCall, { action: path, operation, body });
     const account = await admit(gateway, {
       operation,
@@ -45,7 +46,10 @@ export function checkoutHandler(gateway: Gateway, limits: RequestLimits): Checko
       address,
       handled: request,
       limits,
-      accountFields: (account) => ({ fields: [], problems: EXTRA_CHECKS[path]?.(body, account) ?? [] }),
+      accountFields: (account) => ({
+        fields: path === 'session' && account.settings['dialect.session_callback_url'] ? SESSION_CALLBACK : [],
+        problems: EXTRA_CHECKS[path]?.(body, account) ?? [],
+      }),
     });
     const answer = await CHECKOUT_ACTIONS[path](gateway, account, body);
     call.answer = answer;
@@ -88,20 +92,23 @@ export function checkoutRoutes(
 }
 
 /** A text that is ambiguous, or that could change the prototype of an object, is refused. */
-function readJson(bytes: Buffer = NOTHING): unknown {
-  if (bytes.length === 0) return undefined;
+function readJson(bytes: Buffer = NOTHING): { json: unknown; text?: string } {
+  if (bytes.length === 0) return { json: undefined };
   if (!isUtf8(bytes)) throw invalidField('body', 'The body should be UTF-8.');
   const text = bytes.toString();
   let json: unknown;
   try {
     json = parse(text);
   } catch {
-    throw invalidJson();
+    throw invalidJson(text);
   }
   const problem = repeatedFieldProblem(text, json);
   if (problem) throw new Refusal('invalidData', [problem]);
-  return json;
+  return { json, text };
 }
+
+/** The field of a session for accounts with `dialect.session_callback_url`. */
+const SESSION_CALLBACK = [may('callback_url', callbackAddress)];
 
 const PAYMENT_OR_ORDER = 'The payment_id of a payment, or the order_id of an order in its place, such as order-1001.';
 

@@ -1,16 +1,18 @@
 /** What a session tells the developer about methods that do not fit its order, and about misspelt names. */
 import type { Account, Gateway, PaymentWithDetails } from '../../core/context.ts';
 import { methodsFor, parameterProblems } from '../../core/payments/choose.ts';
-import { walletsFor } from '../../core/payments/page-wallets.ts';
 import type { CheckoutBody } from '../../core/requests/checkout-body.ts';
 import { didYouMean, misspellings } from '../../core/requests/misspelt.ts';
-import { cardNumberIn } from '../../lib/card.ts';
-import { printableName } from '../../lib/form.ts';
-import { mostSimilar } from '../../lib/similar.ts';
+import { walletsFor } from '../../core/wallets/page.ts';
+import { hasCardNumber } from '../../lib/cards/search.ts';
+import { printableName } from '../../lib/text/form.ts';
+import { mostSimilar } from '../../lib/text/similar.ts';
 import { BRANDS, type Brand, brandLabel, CARD, nameInside } from '../../rules/brands.ts';
 import { docsOfBrand, docsOfPath } from '../../rules/docs.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
+import { requiresLines } from '../../rules/order-lines.ts';
+import { unusedFieldWarnings, type Warning } from '../unused-fields.ts';
 
 /** The labels of the methods that a session may name for this order. */
 function offeredFor(gateway: Gateway, payment: PaymentWithDetails, owner: Account): string[] {
@@ -28,8 +30,13 @@ const labelOf = (name: string, { settings }: Account): string | undefined =>
   name === CARD ? CARD : brandLabel(name, { ...settings, brands: [] }, () => true);
 
 /** Why a method of the session is not offered. */
-function hintOf(name: string, { currency }: PaymentWithDetails, account: Account, offered: readonly string[]): string {
-  const isShowable = printableName(name) === name && cardNumberIn(name) === undefined;
+function hintOf(
+  name: string,
+  { currency, details }: PaymentWithDetails,
+  account: Account,
+  offered: readonly string[],
+): string {
+  const isShowable = printableName(name) === name && !hasCardNumber(name);
   const shown = isShowable ? name : 'One of the methods';
   const label = labelOf(name, account);
   if (label === undefined) {
@@ -41,7 +48,8 @@ function hintOf(name: string, { currency }: PaymentWithDetails, account: Account
   if (currencies && !currencies.includes(currency)) {
     return `${shown} takes ${currencies.join(', ')}, and the order is in ${currency}.`;
   }
-  return `${shown} is not offered for this order${row?.country === undefined ? '' : `; it is for payers from ${row.country}`}.`;
+  if (row && requiresLines(row.fields) && !details.lines) return `${shown} needs order.lines.`;
+  return `${shown} is not offered for this order${row?.countries ? `; it is for payers from ${row.countries.join(', ')}` : ''}.`;
 }
 
 function hintsOf(
@@ -71,12 +79,6 @@ export function noMethodFits(gateway: Gateway, payment: PaymentWithDetails, acco
   return new Refusal('invalidData', [problem, ...parameterProblems(gateway, payment, account)]);
 }
 
-export interface Warning {
-  param: string;
-  hint: string;
-  link: string;
-}
-
 /** Parameters of a brand, as the merchant sent them. */
 export interface SentParameters {
   name: string;
@@ -100,6 +102,11 @@ export function sessionWarnings(
   const known = { operation: CHECKOUT_OPERATIONS.session, common: ['merchant_key'] };
   return [
     ...misspellings(body, known).map((found) => warning(found.sent, didYouMean(found))),
+    ...unusedFieldWarnings(
+      gateway,
+      (name) =>
+        (body.at(name) ?? '') !== '' && !(name === 'callback_url' && account.settings['dialect.session_callback_url']),
+    ),
     ...hintsOf(gateway, payment, account).hints.map((hint) => warning('methods', hint)),
     ...parameters.flatMap(({ name, label, names }) => {
       const fields = (BRANDS[label] as Brand).fields.map((field) => nameInside(field.name));

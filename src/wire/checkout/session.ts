@@ -4,16 +4,21 @@ import { paymentPageUrl } from '../../core/payments/links.ts';
 import { composePayment, type Order, openPayment } from '../../core/payments/open.ts';
 import { canBePaid } from '../../core/payments/payer.ts';
 import { type CheckoutBody, canonicalContent, textList, toList } from '../../core/requests/checkout-body.ts';
-import { existingSchedule } from '../../core/schedules.ts';
-import { newId } from '../../lib/id.ts';
-import { isObject } from '../../lib/json.ts';
+import { existingSchedule } from '../../core/schedules/schedules.ts';
+import { newId } from '../../lib/crypto/id.ts';
+import { nameWithMembers, VALUE_AND_MEMBERS } from '../../lib/text/form.ts';
+import { isObject } from '../../lib/text/json.ts';
+import { utcDay } from '../../lib/time/day.ts';
 import { BRANDS, type Brand, brandLabel, isForPayers, NO_BRAND_YET, nameInside } from '../../rules/brands.ts';
 import { invalidField, type Problem } from '../../rules/errors.ts';
-import { isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
+import { amountSpelling, isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
 import { readOrderLines } from '../../rules/order-lines.ts';
-import { noMethodFits, sessionWarnings, type Warning } from './session-hints.ts';
+import { settingsReader } from '../../rules/settings.ts';
+import { channelOf } from '../../rules/unused-fields.ts';
+import type { Warning } from '../unused-fields.ts';
+import { noMethodFits, sessionWarnings } from './session-hints.ts';
 
 /** What a session may say about the charges of its schedule. */
 const SCHEDULE_TERMS = ['schedule_start_date', 'payment_schedule_amount'] as const;
@@ -37,12 +42,15 @@ const isStringList = (value: unknown): boolean =>
 
 /** Applies the limits of a form, because stored names repeat the outer names for every inner value. */
 function sizeProblems(field: string, value: unknown): Problem[] {
-  let count = 0;
+  const names = new Set<string>();
   for (const [name] of flatTexts(value)) {
-    if (++count > LIMITS.formFields) return [{ field, sentence: SENTENCES.tooMany(LIMITS.formFields) }];
+    if (names.size === LIMITS.formFields) return [{ field, sentence: SENTENCES.tooMany(LIMITS.formFields) }];
     if (name.length > LIMITS.nameLength) return [{ field, sentence: SENTENCES.longNames(LIMITS.nameLength) }];
+    // A name may contain brackets, and then mean a member of another one.
+    if (names.has(name)) return [{ field, sentence: SENTENCES.once }];
+    names.add(name);
   }
-  return [];
+  return nameWithMembers(names, LIMITS.nameLength) === undefined ? [] : [{ field, sentence: VALUE_AND_MEMBERS }];
 }
 
 /** Checks that the field tables do not express. */
@@ -114,7 +122,7 @@ export function sessionProblems({ at, value }: CheckoutBody, account: Account): 
 const orderLines = (at: CheckoutBody['at'], { settings }: Account): ReturnType<typeof readOrderLines> => {
   const order = at('order');
   return isObject(order)
-    ? readOrderLines(order, toList(order.lines), settings.whole_amounts_allowed)
+    ? readOrderLines(order, toList(order.lines), amountSpelling(settingsReader(settings)))
     : { problems: [] };
 };
 
@@ -132,7 +140,7 @@ export async function session(
   const start = startOfDate(value('schedule_start_date'));
   if (start !== undefined && (start <= now || start > now + LIMITS.scheduleStartMostMs)) {
     throw invalidField('schedule_start_date', 'This value should be a date after today, at most ten years ahead.', {
-      expected: `A date after today, such as ${new Date(now + 30 * LIMITS.dayMs).toISOString().slice(0, 10)}.`,
+      expected: `A date after today, such as ${utcDay(now + 30 * LIMITS.dayMs)}.`,
     });
   }
   const payerUntil = now + minutes * LIMITS.minuteMs;
@@ -149,7 +157,11 @@ export async function session(
     isRecurringInit: isYes(value('recurring_init')),
     schedule,
     payerUntil,
-    details: sessionDetails(paymentId, body, open, payerUntil, orderLines(body.at, account).lines),
+    details: {
+      ...sessionDetails(paymentId, body, open, payerUntil, orderLines(body.at, account).lines),
+      ...(account.settings['dialect.session_callback_url'] &&
+        value('callback_url') !== '' && { callbackUrl: value('callback_url') }),
+    },
     secrets: hasSecrets ? secret : undefined,
     content: canonicalContent(body),
   };
@@ -194,6 +206,7 @@ function sessionDetails(
     ...Object.assign({}, ...ADDRESS_FIELDS.map((name) => optional(name, ADDRESS + name))),
   };
   const customData = Object.fromEntries(flatTexts(at('custom_data')));
+  const channelId = channelOf(value('channel_id'));
   const cardTokens = [...new Set(textList(at('card_token')))];
   return {
     description: value('order.description'),
@@ -217,6 +230,7 @@ function sessionDetails(
       ...optional('scheduleAmount', 'payment_schedule_amount'),
       ...(isYes(value('recurring_consent_required')) && { needsConsent: true as const }),
     },
+    ...(channelId !== undefined && { channelId }),
     ...(Object.keys(customData).length > 0 && { customData }),
   };
 }

@@ -1,11 +1,11 @@
 /** Routes for providers: verifies signed notifications, stores them, and acknowledges them. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { connectorOf } from '../../core/connections/connectors.ts';
+import { paymentIdOf } from '../../core/connections/provider-data.ts';
 import type { Gateway } from '../../core/context.ts';
 import { applyChallengeResult } from '../../core/payments/challenge.ts';
-import { connectorOf } from '../../core/payments/connectors.ts';
 import { acceptedEvents, readNotifications, receiveNotifications } from '../../core/payments/notifications.ts';
-import { paymentIdOf } from '../../core/payments/provider-data.ts';
-import { isUuid } from '../../lib/id.ts';
+import { isUuid } from '../../lib/crypto/id.ts';
 import { connectionKey, splitConnectionKey } from '../../rules/connectors.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -66,7 +66,10 @@ export function inboundRoutes(
     if (splitConnectionKey(key).connectionId !== null) limits.countConnection(key);
     const body = (request.body as Buffer | undefined) ?? EMPTY;
     const events = await readNotifications(connector, request.headers, body);
-    if (!events) throw new Refusal('wrongSignature');
+    if (!events) {
+      gateway.metrics.notificationRefused(key);
+      throw new Refusal('wrongSignature');
+    }
     const [first] = events;
     request.paymentId = first?.reference === undefined ? undefined : paymentIdOf(first.reference);
     const accepted = await acceptedEvents(gateway, key, events);

@@ -1,4 +1,5 @@
 /** The accounts in the OpenAPI document. */
+import { VOLUME_PERIODS } from '../../rules/risk/volume-limits.ts';
 import { SETTING_NAMES, SETTINGS } from '../../rules/settings.ts';
 import { accountRefusals, call, commonRefusals, mid, pageParameters } from './operator-call.ts';
 import {
@@ -7,10 +8,12 @@ import {
   date,
   described,
   flag,
+  integer,
   type Json,
   jsonBody,
   listOf,
   object,
+  orNull,
   pageOf,
   ref,
   text,
@@ -21,6 +24,7 @@ type Members = Record<string, Json>;
 
 /** The type of a setting is the type of its default. */
 function settingSchema(value: unknown): Json {
+  if (value === SETTINGS.volume_limits.default) return listOf({ type: 'object' });
   if (Array.isArray(value)) return listOf(text);
   return { type: typeof value === 'object' ? 'object' : typeof value };
 }
@@ -73,6 +77,21 @@ export const ACCOUNT_SCHEMAS: Readonly<Record<string, Json>> = {
       {
         type: 'object',
         properties: {
+          volume: described(
+            listOf(
+              object({
+                per: choice([...VOLUME_PERIODS]),
+                currency: text,
+                brands: listOf(text),
+                used: text,
+                left: orNull(text),
+                used_count: integer,
+                left_count: orNull(integer),
+                resets_at: orNull(date),
+              }),
+            ),
+            'What is used and left of each volume limit. Absent if the account has none, and in lists.',
+          ),
           wallet_keys: {
             type: 'object',
             description:

@@ -1,6 +1,6 @@
 /** The chargebacks of the admin API in the OpenAPI document. */
 import { NOTE_LENGTH } from '../../rules/attention.ts';
-import { CHARGEBACK_STATES, EVIDENCE_LIMITS, EVIDENCE_TYPES } from '../../rules/chargebacks.ts';
+import { CHARGEBACK_STAGES, CHARGEBACK_STATES, EVIDENCE_LIMITS, EVIDENCE_TYPES } from '../../rules/chargebacks.ts';
 import { call, chargebackRefusals, commonRefusals, dateTime, pageParameters } from './operator-call.ts';
 import {
   answers,
@@ -14,6 +14,7 @@ import {
   jsonBody,
   listOf,
   object,
+  orNull,
   pageOf,
   ref,
   text,
@@ -21,6 +22,7 @@ import {
 } from './schema.ts';
 
 const state = choice([...CHARGEBACK_STATES]);
+const stage = choice([...CHARGEBACK_STAGES]);
 const note = { ...text, maxLength: NOTE_LENGTH };
 
 export const CHARGEBACK_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -28,10 +30,12 @@ export const CHARGEBACK_SCHEMAS: Readonly<Record<string, Json>> = {
     payment_id: uuid,
     mid: uuid,
     order_id: text,
-    amount: described(text, 'The amount that was charged back.'),
+    stage: described(stage, 'An inquiry or a warning moves no money.'),
+    amount: described(text, 'The amount as the provider names it, or what is left of the payment.'),
     currency: text,
-    received_at: date,
-    respond_by: described(date, 'Until when the bank accepts an answer.'),
+    received_at: described(date, 'When the provider reported this stage.'),
+    reason: described(text, 'The cause in the words of the provider; empty if it names none.'),
+    respond_by: described(orNull(date), 'Until when the bank accepts an answer; null if it accepts none.'),
     state,
     note,
     evidence_files: described(integer, 'The number of evidence files.'),
@@ -56,6 +60,7 @@ export const CHARGEBACK_PATHS: Readonly<Record<string, Json>> = {
       parameters: [
         inQuery('mid', uuid, 'Chargebacks of this account.'),
         inQuery('state', state, 'Chargebacks in this state.'),
+        inQuery('stage', stage, 'Chargebacks in this stage.'),
         inQuery('from', dateTime, 'Received at this time or later.'),
         inQuery('to', dateTime, 'Received before this time.'),
         ...pageParameters(text),

@@ -1,10 +1,12 @@
 /** The Checkout paths of the OpenAPI document: request schemas generated from the field tables, and responses. */
+
 import type { ErrorName } from '../../rules/errors.ts';
 import type { Field } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type ApiOperation, CHECKOUT_OPERATIONS, type CheckoutPath } from '../../rules/operations.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { expectsOf, hashOver, isRequired } from './descriptions.ts';
+import { LINK_FIELDS } from './links.ts';
 import {
   answers,
   choice,
@@ -106,6 +108,15 @@ const DESCRIPTIONS: Readonly<Record<CheckoutPath, OperationDescription>> = {
     },
     answer: ref('CheckoutPage'),
     refused: ['notUuid', 'duplicatePayment', 'unknownSchedule'],
+  },
+  link: {
+    operationId: 'checkoutLink',
+    summary: 'Makes a payment link and returns its address.',
+    description:
+      'A link has `amount`, or `min_amount` and `max_amount` between which the payer chooses. Without `uses` it can be paid once; `null` means any number of times.',
+    fields: LINK_FIELDS,
+    answer: ref('Link'),
+    refused: [],
   },
   'payment/status': {
     operationId: 'checkoutStatus',
@@ -229,7 +240,7 @@ export const CHECKOUT_SCHEMAS: Readonly<Record<string, Json>> = {
     {
       payment_id: uuid,
       status: state,
-      trans_status: described(choice(['success', 'fail', 'undefined']), 'The outcome of the capture.'),
+      trans_status: described(choice(['SUCCESS', 'FAIL', 'UNDEFINED']), 'The outcome of the capture.'),
       date,
       operation_id: uuid,
     },

@@ -1,5 +1,5 @@
 /** The connections to providers and the routes of accounts in the OpenAPI document. */
-import { NETWORK_NAMES } from '../../lib/card-networks.ts';
+import { NETWORK_NAMES } from '../../lib/cards/networks.ts';
 import { CONNECTORS, type ConnectorEntry } from '../../rules/connectors.ts';
 import { accountRefusals, call, commonRefusals, mid, operatorRefusals } from './operator-call.ts';
 import {
@@ -53,6 +53,8 @@ const changeable = { name: { ...text, minLength: 1, maxLength: 100 }, mids, cred
 const list = (items: Json): Json => described(listOf(items), 'Empty means any.');
 const amount = described(orNull(text), 'In the currency of the payment; null means any.');
 
+const checkResult = object({ ok: flag, detail: text });
+
 export const CONNECTION_SCHEMAS: Readonly<Record<string, Json>> = {
   Connection: object({
     connection_id: uuid,
@@ -62,6 +64,10 @@ export const CONNECTION_SCHEMAS: Readonly<Record<string, Json>> = {
     mode: described(orNull(choice(['test', 'live'])), 'Null if the credentials do not show it.'),
     credentials,
     settings,
+    active_methods: described(
+      orNull(listOf(text)),
+      'The provider’s names of the methods that are active there, by the last check; null if it does not say.',
+    ),
     notification_url: described(text, 'Where the provider sends its notifications.'),
     health: described(
       object({ state: choice(['closed', 'open', 'half_open']), since: orNull(date), last_error: orNull(text) }),
@@ -70,6 +76,20 @@ export const CONNECTION_SCHEMAS: Readonly<Record<string, Json>> = {
     created_at: date,
     updated_at: date,
   }),
+  SavedConnection: {
+    allOf: [
+      ref('Connection'),
+      object(
+        {},
+        {
+          check: described(
+            checkResult,
+            'The result of a harmless call, made after the connection was saved; absent if neither credentials nor settings were sent.',
+          ),
+        },
+      ),
+    ],
+  },
   Route: object(
     { connection_id: described(orNull(uuid), 'Null is the installation’s own provider.') },
     {
@@ -90,11 +110,11 @@ const alternative = { connection_id: orNull(uuid), reason: text };
 
 export const CONNECTION_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/connections': {
-    post: call('connections', 'createConnection', 'Creates a connection to a provider.', {
+    post: call('connections', 'createConnection', 'Creates a connection to a provider, and checks its credentials.', {
       requestBody: jsonBody(
         object({ connector: choice(Object.keys(CONNECTORS)), name: changeable.name, credentials }, { mids, settings }),
       ),
-      responses: { ...answers('The connection.', ref('Connection'), '201'), ...commonRefusals },
+      responses: { ...answers('The connection.', ref('SavedConnection'), '201'), ...commonRefusals },
     }),
     get: call('connections', 'listConnections', 'Lists connections, oldest first.', {
       responses: { ...answers('The connections.', pageOf(ref('Connection'))), ...commonRefusals },
@@ -111,7 +131,7 @@ export const CONNECTION_PATHS: Readonly<Record<string, Json>> = {
       'Changes a connection; credentials that are not sent stay unchanged, and settings are replaced.',
       {
         requestBody: jsonBody(object({}, changeable)),
-        responses: { ...answers('The connection.', ref('Connection')), ...connectionRefusals },
+        responses: { ...answers('The connection.', ref('SavedConnection')), ...connectionRefusals },
       },
     ),
     delete: call('connections', 'deleteConnection', 'Deletes a connection that no route uses.', {
@@ -124,7 +144,7 @@ export const CONNECTION_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/connections/{connection_id}/check': {
     parameters: connectionId,
     post: call('connections', 'checkConnection', 'Makes a harmless call with the credentials.', {
-      responses: { ...answers('The result.', object({ ok: flag, detail: text })), ...connectionRefusals },
+      responses: { ...answers('The result.', checkResult), ...connectionRefusals },
     }),
   },
   '/admin/api/accounts/{mid}/routes': {
@@ -132,10 +152,15 @@ export const CONNECTION_PATHS: Readonly<Record<string, Json>> = {
     get: call('connections', 'readRoutes', 'Returns the routes of an account, in order of priority.', {
       responses: { ...answers('The routes.', listOf(ref('Route'))), ...accountRefusals },
     }),
-    put: call('connections', 'replaceRoutes', 'Replaces the routes of an account.', {
-      requestBody: jsonBody(listOf(ref('Route'))),
-      responses: { ...answers('The routes.', listOf(ref('Route'))), ...accountRefusals },
-    }),
+    put: call(
+      'connections',
+      'replaceRoutes',
+      'Replaces the routes of an account; of two lists that are sent at the same time, the later one stays.',
+      {
+        requestBody: jsonBody(listOf(ref('Route'))),
+        responses: { ...answers('The routes.', listOf(ref('Route'))), ...accountRefusals },
+      },
+    ),
   },
   '/admin/api/accounts/{mid}/routes/try': {
     parameters: mid,

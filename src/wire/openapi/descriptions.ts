@@ -22,6 +22,7 @@ export function needOf(field: Field): string {
     field.methods && `required for ${field.methods.join(', ')}`,
     field.with && `ignored unless \`${field.with}\` is sent too`,
     field.alias && `\`${field.alias}\` is accepted too`,
+    field.isForProvider && 'only if the provider needs it',
     field.isSecret && 'kept sealed',
     field.isTransient && 'not stored',
   ].filter((text) => typeof text === 'string');

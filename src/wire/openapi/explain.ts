@@ -29,12 +29,17 @@ export const EXPLAIN_SCHEMAS: Readonly<Record<string, Json>> = {
       'The signed fields in order, with the values that the gateway read.',
     ),
     signed_text: described(text, 'The text that the gateway signs. The password is replaced by `***`.'),
+    recipe: described(choice(['specified', 'reversed_md5']), 'The hash recipe of the account for this request.'),
+    digest: described(choice(['md5', 'sha256']), 'The digest of the account.'),
     md5: described(
       orNull(text),
-      'The MD5 of the text with the password. Null if the password alone is signed, or if the caller may not operate ' +
+      'The MD5, or the SHA-256, of the text with the password; in the recipe `reversed_md5` the valid hash. Null if the password alone is signed, or if the caller may not operate ' +
         'payments.',
     ),
-    sha1: described(orNull(text), 'The valid hash of the request. Null if the caller may not operate payments.'),
+    sha1: described(
+      orNull(text),
+      'The valid hash of the request. Null in the recipe `reversed_md5`, or if the caller may not operate payments.',
+    ),
     matches: described(flag, 'Whether the hash of the request is valid.'),
     mistakes: described(listOf(text), 'The names of the mistakes; `unknown` if none of the known ones fits.'),
     hints: described(listOf(text), 'What is wrong, and what the developer should do.'),

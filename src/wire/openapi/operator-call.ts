@@ -12,9 +12,17 @@ export const paymentRefusals = refusals('invalidData', 'noSuchPayment', ...EVERY
 export const callbackRefusals = refusals('invalidData', 'noSuchCallback', ...EVERY_CALL);
 export const scheduleRefusals = refusals('invalidData', 'noSuchSchedule', ...EVERY_CALL);
 export const reconciliationRefusals = refusals('invalidData', 'noSuchReconciliation', ...EVERY_CALL);
+export const adjustmentRefusals = refusals(
+  'invalidData',
+  'noSuchAdjustment',
+  'ownAdjustment',
+  'adjustmentDecided',
+  ...EVERY_CALL,
+);
 export const chargebackRefusals = refusals('invalidData', 'noSuchChargeback', 'noSuchEvidence', ...EVERY_CALL);
 export const requestRefusals = refusals('noSuchRequest', ...EVERY_CALL);
 export const tokenRefusals = refusals('noSuchToken', ...EVERY_CALL);
+export const pricePlanRefusals = refusals('invalidData', 'noSuchPricePlan', ...EVERY_CALL);
 export const resendRefusals = refusals('invalidData', 'noSuchAccount', 'noSuchPayment', ...EVERY_CALL);
 
 /** A call that requires a token. */

@@ -1,5 +1,8 @@
 /** The payments of the admin API, and the notifications of providers, in the OpenAPI document. */
+
+import { NETWORK_NAMES } from '../../lib/cards/networks.ts';
 import { ATTENTIONS, NOTE_LENGTH, RESOLUTIONS } from '../../rules/attention.ts';
+import { DECLINE_CLASSES } from '../../rules/declines.ts';
 import { STATE_NAMES } from '../../rules/states.ts';
 import { call, commonRefusals, dateTime, pageParameters, paymentRefusals } from './operator-call.ts';
 import {
@@ -39,6 +42,11 @@ export const PAYMENT = {
   captured: text,
   refunded: text,
   decline_reason: orNull(text),
+  decline_class: described(
+    orNull(choice([...DECLINE_CLASSES])),
+    'Whether and how it may be tried again; null if it is not declined.',
+  ),
+  decline_code: described(orNull(text), 'The code of ISO 8583, or the provider’s own.'),
   attention: orNull(attention),
   schedule_id: orNull(uuid),
   connector: text,
@@ -57,6 +65,7 @@ const historyRow = object({
   actor: choice(['merchant', 'provider', 'payer', 'operator', 'clock']),
   actor_name: described(orNull(text), 'The name of the operator or of the token.'),
   note: described(orNull(text), 'Why the operator decided so.'),
+  amount: described(orNull(text), 'What the event captured, refunded, charged back or returned.'),
   at: date,
 });
 
@@ -123,10 +132,18 @@ const details = described(
     'have its own `sealed`.',
 );
 
+const LISTED = {
+  ...PAYMENT,
+  link_id: described(orNull(uuid), 'The link that the payer began from.'),
+  invoice_id: described(orNull(uuid), 'The invoice that was paid.'),
+  channel: described(orNull({ const: 'moto' }), 'A telephone order.'),
+};
+
 export const PAYMENT_SCHEMAS: Readonly<Record<string, Json>> = {
   Payment: object(PAYMENT),
+  ListedPayment: object(LISTED),
   PaymentWithDetails: object({
-    ...PAYMENT,
+    ...LISTED,
     digital_wallet: orNull(digitalWallet),
     fee: described(orNull(object({ amount: text, currency: text })), 'What the provider charges, if it reports it.'),
     in_doubt: described(flag, 'The provider was called and the outcome is not known.'),
@@ -150,6 +167,21 @@ export const PAYMENT_SCHEMAS: Readonly<Record<string, Json>> = {
       ),
       'The e-mail with the receipt; null if none is sent.',
     ),
+    risk: described(orNull(ref('Risk')), 'The decision of the risk rules; null if there were none.'),
+    money: described(
+      object(
+        {
+          gross: described(text, 'What was captured; a payout is negative.'),
+          refunded: text,
+          charged_back: described(text, 'Without what the provider returned.'),
+          fees: described(text, 'With tax, less what was returned.'),
+          net: described(text, 'What is left for the merchant: costs are not deducted.'),
+        },
+        { costs: described(text, 'What the provider charges; merchants do not see it.') },
+      ),
+      'What became of the money.',
+    ),
+    entries: described(listOf(ref('LedgerEntry')), 'The ledger entries, oldest first.'),
   }),
 };
 
@@ -157,9 +189,10 @@ const filters = [
   inQuery(
     'q',
     text,
-    'Text search: payments that match all words, at most five. A word is compared with payment, operation and schedule ' +
-      'ids, provider references and recurring tokens, the beginning of order ids, the last four digits of cards, e-mail ' +
-      'addresses of payers, and amounts such as `10.00`. Quotation marks keep spaces inside a word.',
+    'Text search: payments that have all words, at most five, in any case and with or without accents. A word may be any ' +
+      'part of the order id, of the e-mail address or name of the payer, of the description, of the last four digits of ' +
+      'the card, of the amount (`10.00` or `10,00`), of the provider reference, of the recurring token or of the schedule ' +
+      'id; or it is the complete id of a payment or an operation. Quotation marks keep spaces inside a word.',
   ),
   inQuery('mid', uuid, 'Payments of this account.'),
   inQuery('order_id', text, 'Payments of this order.'),
@@ -167,20 +200,52 @@ const filters = [
   inQuery('brand', text, 'Payments of this brand.'),
   inQuery('attention', attention, 'Payments on the attention list for this reason.'),
   inQuery('schedule_id', uuid, 'Payments of this schedule.'),
+  inQuery('channel_id', text, 'Payments of this channel.'),
+  inQuery(
+    'connection_id',
+    text,
+    'Payments of this connection, or of the connector of the installation with this name.',
+  ),
+  inQuery('network', choice(NETWORK_NAMES), 'Payments with a card of this network.'),
+  inQuery('country', text, 'Payments of payers in this country: two letters, such as `DE`.'),
+  inQuery('currency', text, 'Payments in this currency: three letters, such as `EUR`.'),
+  inQuery('amount', text, 'Payments of this amount, such as `19.99`.'),
+  inQuery('amount_from', text, 'Payments of this amount or more.'),
+  inQuery('amount_to', text, 'Payments of this amount or less.'),
   inQuery('from', dateTime, 'Created at this time or later.'),
   inQuery('to', dateTime, 'Created before this time.'),
 ];
+
+const paymentPage = object(
+  {
+    items: listOf(ref('ListedPayment')),
+    next_cursor: orNull(uuid),
+    is_complete: described(
+      flag,
+      'False while the list is being built after an upgrade: older payments follow. A payment is found by its id and by ' +
+        'its order id all the same.',
+    ),
+  },
+  {
+    total: described(integer, 'How many payments match; at most 10,000 are counted.'),
+    total_is_more: described(flag, 'Whether more payments match than `total` says.'),
+  },
+);
 
 const paymentId = [inPath('payment_id', uuid, 'The payment.')];
 
 export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/payments': {
     get: call('payments', 'listPayments', 'Lists payments, newest first.', {
-      parameters: [...filters, ...pageParameters(uuid)],
+      parameters: [
+        ...filters,
+        ...pageParameters(uuid),
+        inQuery('total', choice(['true', 'false']), 'With `true`, the answer has `total`. Default `false`.'),
+      ],
       responses: {
         ...answers(
-          'A page of payments. A text search may return fewer than `limit` before the last page, even none.',
-          pageOf(ref('Payment')),
+          'A page of payments. A search may return fewer than `limit` before the last page, even none.',
+          paymentPage,
         ),
         ...commonRefusals,
       },

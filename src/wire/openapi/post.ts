@@ -11,6 +11,7 @@ import {
   described,
   digitalWallet,
   type Json,
+  listOf,
   object,
   ref,
   refusals,
@@ -164,6 +165,10 @@ export const POST_SCHEMAS: Readonly<Record<string, Json>> = {
       redirect_params: redirectParams,
       ...extras,
       card_token: described(text, 'The token of the card, in a recurring card payment.'),
+      warnings: described(
+        listOf(object({ param: text, hint: text, link: { type: 'string', format: 'uri' } })),
+        'In the sandbox only: well-known fields that the gateway does not act upon.',
+      ),
     },
   ),
   StatusAnswer: object(

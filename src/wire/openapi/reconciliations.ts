@@ -22,7 +22,7 @@ import {
 
 const outcome = described(
   choice(OUTCOMES),
-  '`different`: another amount or currency; `missing_here`: in the statement only; `missing_there`: with us only.',
+  '`different`: another amount or currency; `reversed`: a sale with a negative amount; `missing_here`: in the statement only; `missing_there`: with us only.',
 );
 const type = choice(STATEMENT_TYPES);
 
@@ -79,6 +79,8 @@ const COLUMN_MEANS: Readonly<Record<(typeof STATEMENT_COLUMNS)[number], string>>
   currency: 'the currency',
   type: 'the type: sale, refund or chargeback',
   date: 'the date',
+  fee: 'what the provider charged',
+  net: 'the amount without the fee',
 };
 
 const parameters: Json[] = [

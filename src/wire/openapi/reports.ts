@@ -1,5 +1,6 @@
 /** The overview and the reports in the OpenAPI document. */
 import { ATTENTIONS } from '../../rules/attention.ts';
+import { DECLINE_CLASSES } from '../../rules/declines.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { REPORT_GROUPS } from '../../rules/reports.ts';
 import { call, commonRefusals, dateTime } from './operator-call.ts';
@@ -73,7 +74,7 @@ const counted = described(integer, `Counted up to ${LIMITS.countedMost}.`);
 const groupBy = inQuery(
   'group_by',
   { ...text, examples: ['day', 'day,mid,brand'] },
-  `Any of ${REPORT_GROUPS.map((group) => `\`${group}\``).join(', ')}, separated by commas. The rows always have a currency.`,
+  `Any of ${REPORT_GROUPS.map((group) => `\`${group}\``).join(', ')}, separated by commas. The rows always have a currency. With \`decline_class\` only declines are counted.`,
 );
 
 export const REPORT_SCHEMAS: Readonly<Record<string, Json>> = {
@@ -135,7 +136,10 @@ export const REPORT_SCHEMAS: Readonly<Record<string, Json>> = {
     ...range,
     group_by: listOf(choice(REPORT_GROUPS)),
     items: listOf(
-      object({ currency: text, ...counts, ...amounts }, { day: text, mid: uuid, brand: text, connection: text }),
+      object(
+        { currency: text, ...counts, ...amounts },
+        { day: text, mid: uuid, brand: text, connection: text, decline_class: choice([...DECLINE_CLASSES]) },
+      ),
     ),
     totals: described(listOf(object({ currency: text, ...amounts })), 'One entry for each currency.'),
   }),

@@ -1,6 +1,6 @@
 /** The clock and the sandbox API in the OpenAPI document. */
 import { BRANDS } from '../../rules/brands.ts';
-import { FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
+import { DECLINE_ADVICE, DECLINE_CODE, FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
 import { accountRefusals, call, commonRefusals, paymentRefusals } from './operator-call.ts';
 import {
   answers,
@@ -28,6 +28,8 @@ const fault = object({
   brand: orNull(text),
   mode: choice(FAULT_MODES),
   left: described(integer, 'The number of calls that it still applies to.'),
+  code: orNull(text),
+  advice: orNull(text),
 });
 
 const movement = object({
@@ -36,12 +38,35 @@ const movement = object({
   brand: text,
   mid: uuid,
   operation: text,
-  kind: choice(['sale', 'payout', 'chargeback', 'capture', 'void', 'refund']),
+  kind: choice([
+    'sale',
+    'payout',
+    'chargeback',
+    'chargeback_reversed',
+    'second_chargeback',
+    'capture',
+    'void',
+    'refund',
+  ]),
   direction: choice(['in', 'out']),
   amount: described(text, 'In minor units.'),
   currency: text,
   at: described(integer, 'Milliseconds since 1970.'),
 });
+
+const chargeback: Json = {
+  anyOf: [
+    { const: true },
+    object(
+      {},
+      {
+        amount: described(text, 'In the currency of the payment, such as 3.00; by default everything that is left.'),
+        respond_by: orNull({ ...text, format: 'date-time' }),
+        reason: text,
+      },
+    ),
+  ],
+};
 
 const scenario = (name: string, schema: Json): Json => object({ [name]: schema });
 
@@ -73,9 +98,9 @@ export const SANDBOX_PATHS: Readonly<Record<string, Json>> = {
           oneOf: [
             scenario('provider_status', choice(PROVIDER_STATUSES)),
             scenario('bank_callback', { ...text, pattern: '^[A-Z]{4}$', examples: ['ACSC', 'RJCT', 'PDNG'] }),
-            scenario('chargeback', {
-              anyOf: [{ const: true }, object({ respond_by: { ...text, format: 'date-time' } })],
-            }),
+            scenario('chargeback', chargeback),
+            scenario('chargeback_reversed', { const: true }),
+            scenario('second_chargeback', chargeback),
           ],
         }),
         responses: {
@@ -100,6 +125,8 @@ export const SANDBOX_PATHS: Readonly<Record<string, Json>> = {
             mid: orNull(uuid),
             brand: orNull(choice(Object.keys(BRANDS))),
             count: { type: 'integer', minimum: 1, maximum: 10_000, default: 1 },
+            code: described({ ...text, pattern: DECLINE_CODE.source }, 'Of `decline`: a response code of ISO 8583.'),
+            advice: described({ ...text, pattern: DECLINE_ADVICE.source }, 'Of `decline`: the advice of the network.'),
           },
         ),
       ),

@@ -25,7 +25,10 @@ const subscription = {
     choice(['active', 'finished', 'ended']),
     '`ended` means that the subscription stopped before its last charge.',
   ),
-  reason: described(orNull(text), 'Why it ended, if not by request: `card_removed` if its card was removed or erased.'),
+  reason: described(
+    orNull(text),
+    'Why it ended, if not by request: `card_removed` if its card was removed or erased, `card_refused` if it must not be charged again.',
+  ),
   occurrences: described(integer, 'The number of past occurrences, charged or given up.'),
   declines: described(integer, 'How often the current charge was declined.'),
   failed: described(integer, 'The number of occurrences that were given up.'),

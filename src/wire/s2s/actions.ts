@@ -1,15 +1,18 @@
 /** The actions of `/post`: what each does with a request that passed the checks. */
-import type { Account, Gateway, PaymentDetails, PaymentWithDetails, ScheduleTerms } from '../../core/context.ts';
+
+import { canTake, isNeededByProvider } from '../../core/connections/route.ts';
+import type { Account, Gateway, PaymentWithDetails, ScheduleTerms } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
-import { findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
+import { credit } from '../../core/payments/credit.ts';
+import { findCurrent, findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { type Order, openPayment } from '../../core/payments/open.ts';
-import { recur } from '../../core/payments/recur.ts';
-import { canTake } from '../../core/payments/route.ts';
-import { openWalletPayment } from '../../core/payments/wallet-token.ts';
 import type { S2sBody } from '../../core/requests/s2s-body.ts';
-import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules.ts';
-import { entriesBelow } from '../../lib/form.ts';
-import { mostSimilar } from '../../lib/similar.ts';
+import { recur } from '../../core/schedules/recur.ts';
+import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules/schedules.ts';
+import { openWalletPayment } from '../../core/wallets/token.ts';
+import { Secret } from '../../lib/crypto/secret.ts';
+import { minorUnits } from '../../lib/money/money.ts';
+import { mostSimilar } from '../../lib/text/similar.ts';
 import {
   BRANDS,
   type Brand,
@@ -20,11 +23,15 @@ import {
   offeredMethods,
   TOKEN_FIELD,
 } from '../../rules/brands.ts';
+import { exponentOf } from '../../rules/currencies.ts';
 import { type ErrorName, type Problem, Refusal } from '../../rules/errors.ts';
-import { SENTENCES } from '../../rules/fields.ts';
-import type { S2sAction } from '../../rules/operations.ts';
+import { amountSpelling, SENTENCES } from '../../rules/fields.ts';
+import { type ApiOperation, DIALECT_OPERATIONS, type DialectAction, type S2sAction } from '../../rules/operations.ts';
+import { readSaleLines, requiresLines } from '../../rules/order-lines.ts';
+import { settingsReader } from '../../rules/settings.ts';
 import type { AccountFields } from '../merchant-request.ts';
 import { fieldContext } from '../pipeline.ts';
+import { unusedFieldWarnings } from '../unused-fields.ts';
 import {
   acceptedAnswer,
   operationAnswer,
@@ -33,6 +40,18 @@ import {
   scheduleAnswer,
   statusAnswer,
 } from './answers.ts';
+import {
+  BRAND_BESIDE_CARD,
+  CARD_SALE_NOT_TAKEN,
+  cardFieldProblems,
+  hasCardFields,
+  isCardSale,
+  numberElsewhere,
+  performCardSale,
+  tokenBesideNumber,
+} from './card-sale.ts';
+import { detailsAnswer } from './details.ts';
+import { canonicalContent, saleDetails } from './sale-details.ts';
 
 type Perform = (gateway: Gateway, account: Account, body: S2sBody) => Promise<S2sAnswer>;
 
@@ -40,49 +59,100 @@ interface Action {
   perform: Perform;
   /** Fields and problems that depend on the account. */
   accountFields?: (gateway: Gateway, account: Account, body: S2sBody) => AccountFields;
+  /** The operation in place of the one of the table, if the account decides it. */
+  operationFor?: (account: Account, body: S2sBody) => ApiOperation | undefined;
 }
 
+/** A sale or an authorisation with a card in the request. */
+const cardSale = (action: 'SALE' | 'AUTH'): Action => ({
+  accountFields: (gateway, account, body) => ({ fields: [], problems: cardFieldProblems(gateway, account, body) }),
+  perform: (gateway, account, body) => performCardSale(gateway, account, body, action),
+});
+
+const CARD_SALE = cardSale('SALE');
+
 const sale: Action = {
+  operationFor: (account, body) => (isCardSale(account, body) ? DIALECT_OPERATIONS.SALE : undefined),
   accountFields(gateway, account, body) {
-    const name = body.value('brand');
-    const label = brandLabel(name, account.settings, isOffered(gateway, account));
-    const brand = label === undefined ? undefined : BRANDS[label];
-    if (brand) return { fields: brand.fields, problems: recurringProblems(brand, body), brand: label };
-    return { fields: [], problems: name === '' ? [] : [unknownBrand(gateway, account, name)] };
+    if (isCardSale(account, body)) return CARD_SALE.accountFields?.(gateway, account, body) as AccountFields;
+    const fields = brandFields(gateway, account, body);
+    return hasCardFields(body) ? { ...fields, problems: [...fields.problems, ...besideCard(account, body)] } : fields;
   },
   async perform(gateway, account, body) {
-    const { value } = body;
-    const scheduleId = value('schedule_id');
-    const schedule = scheduleId === '' ? undefined : await existingSchedule(gateway, account, scheduleId);
-    const brand = brandLabel(value('brand'), account.settings, isOffered(gateway, account)) as string;
-    const row = BRANDS[brand] as Brand;
-    const context = fieldContext(gateway, account, body);
-    const { parameters, secrets } = brandValues(row, context);
-    const methods = offeredMethods(row, context);
-    const order: Order = {
-      protocol: 's2s',
-      brand,
-      orderId: value('order_id'),
-      amountText: value('order_amount'),
-      currency: value('order_currency'),
-      isAuthorisation: value('auth') === 'Y',
-      isRecurringInit: value('recurring_init') === 'Y',
-      details: {
-        ...saleDetails(body),
-        ...(Object.keys(parameters).length > 0 && { parameters }),
-        ...(methods.length > 0 && { methods }),
-      },
-      schedule,
-      secrets: Object.keys(secrets).length > 0 ? secrets : undefined,
-      needsFields: fieldsToAsk(row, context).length > 0,
-      content: canonicalContent(body),
-    };
-    const payment = await (isWallet(brand)
-      ? openWalletPayment(gateway, account, { ...order, brand }, value(TOKEN_FIELD))
-      : openPayment(gateway, account, order));
-    return saleAnswer('SALE', payment, gateway);
+    const answer = await (isCardSale(account, body) ? CARD_SALE.perform : performSale)(gateway, account, body);
+    if (gateway.environment !== 'sandbox') return answer;
+    // The specification has the field, and the gateway uses it.
+    const warnings = unusedFieldWarnings(gateway, (name) => name !== 'callback_url' && body.value(name) !== '');
+    return warnings.length === 0 ? answer : { ...answer, warnings };
   },
 };
+
+/** What is wrong with card fields in a sale that is not one by card. */
+const besideCard = ({ settings }: Account, { value }: S2sBody): Problem[] =>
+  settings['dialect.card_sales'] ? [BRAND_BESIDE_CARD] : value('brand') === '' ? [CARD_SALE_NOT_TAKEN] : [];
+
+function brandFields(gateway: Gateway, account: Account, body: S2sBody): AccountFields {
+  const name = body.value('brand');
+  const label = brandLabel(name, account.settings, isOffered(gateway, account));
+  const brand = label === undefined ? undefined : BRANDS[label];
+  if (brand) {
+    const problems = [
+      ...recurringProblems(gateway, account, label as string, body),
+      ...linesOf(brand, account, body).problems,
+    ];
+    return { fields: brand.fields, problems, brand: label };
+  }
+  return { fields: [], problems: name === '' ? [] : [unknownBrand(gateway, account, name)] };
+}
+
+/** The lines of the order, of brands that require them. */
+const linesOf = ({ fields }: Brand, { settings }: Account, body: S2sBody): ReturnType<typeof readSaleLines> =>
+  requiresLines(fields) ? readSaleLines(body, amountSpelling(settingsReader(settings))) : { problems: [] };
+
+async function performSale(gateway: Gateway, account: Account, body: S2sBody): Promise<S2sAnswer> {
+  const { value } = body;
+  const scheduleId = value('schedule_id');
+  const schedule = scheduleId === '' ? undefined : await existingSchedule(gateway, account, scheduleId);
+  const brand = brandLabel(value('brand'), account.settings, isOffered(gateway, account)) as string;
+  const row = BRANDS[brand] as Brand;
+  const context = fieldContext(gateway, account, body);
+  const { parameters, secrets } = brandValues(row, context);
+  const methods = offeredMethods(row, context);
+  const { lines } = linesOf(row, account, body);
+  const order: Order = {
+    protocol: 's2s',
+    brand,
+    orderId: value('order_id'),
+    amountText: value('order_amount'),
+    currency: value('order_currency'),
+    isAuthorisation: value('auth') === 'Y',
+    isRecurringInit: value('recurring_init') === 'Y',
+    details: {
+      ...saleDetails(body),
+      ...(lines && { lines }),
+      ...(Object.keys(parameters).length > 0 && { parameters }),
+      ...(methods.length > 0 && { methods }),
+    },
+    schedule,
+    secrets: Object.keys(secrets).length > 0 ? secrets : undefined,
+    needsFields:
+      fieldsToAsk(row, { ...context, isNeededByProvider: neededFor(gateway, account, brand, body) }).length > 0,
+    content: canonicalContent(body),
+  };
+  const payment = await (isWallet(brand)
+    ? openWalletPayment(gateway, account, { ...order, brand }, value(TOKEN_FIELD))
+    : openPayment(gateway, account, order));
+  return saleAnswer('SALE', payment, gateway);
+}
+
+/** Whether a provider that may get the sale needs a field. */
+const neededFor =
+  (gateway: Gateway, account: Account, brand: string, { value }: S2sBody) =>
+  (field: string): boolean => {
+    const currency = value('order_currency');
+    const amount = minorUnits(value('order_amount'), exponentOf(currency), 'number') as bigint;
+    return isNeededByProvider(gateway, account, { brand, currency, amount, country: value('payer_country') }, field);
+  };
 
 const CANNOT_RECUR = 'N, or a brand that supports recurring sales, such as vcard.';
 const NEEDS_RECURRING = 'Y, because a schedule_id needs a recurring sale.';
@@ -102,10 +172,10 @@ function unknownBrand(gateway: Gateway, account: Account, name: string): Problem
   };
 }
 
-/** Refuses a recurring sale with a brand that cannot recur, and a schedule for a sale that is not recurring. */
-function recurringProblems({ recurs }: Brand, { value }: S2sBody): Problem[] {
+/** Refuses a recurring sale whose brand nobody can repeat, and a schedule for a sale that is not recurring. */
+function recurringProblems(gateway: Gateway, account: Account, label: string, { value }: S2sBody): Problem[] {
   const isRecurring = value('recurring_init') === 'Y';
-  if (isRecurring && !recurs)
+  if (isRecurring && !canTake(gateway, account, label, undefined, true))
     return [{ field: 'recurring_init', sentence: SENTENCES.notAChoice, expected: CANNOT_RECUR }];
   const isScheduled = value('schedule_id') !== '';
   return isScheduled && !isRecurring
@@ -118,54 +188,6 @@ const isOffered =
   (gateway: Gateway, account: Account) =>
   (_: Brand, label: string): boolean =>
     canTake(gateway, account, label);
-
-/** The payer fields of a request, and the names under which they are stored. */
-const PAYER_FIELDS = [
-  ['payer_first_name', 'first_name'],
-  ['payer_last_name', 'last_name'],
-  ['payer_address', 'address'],
-  ['payer_country', 'country'],
-  ['payer_state', 'state'],
-  ['payer_city', 'city'],
-  ['payer_zip', 'zip'],
-  ['payer_email', 'email'],
-  ['payer_phone', 'phone'],
-  ['payer_ip', 'ip'],
-] as const;
-
-const OPTIONAL_DETAILS = [
-  ['identifier', 'identifier'],
-  ['term_url_3ds', 'termUrl3ds'],
-  ['callback_url', 'callbackUrl'],
-] as const;
-
-function saleDetails(body: S2sBody): PaymentDetails {
-  const { value } = body;
-  const payer: Record<string, string> = {};
-  for (const [field, name] of PAYER_FIELDS) {
-    const text = value(field);
-    if (text !== '') payer[name] = text;
-  }
-  const details: PaymentDetails = { description: value('order_description'), returnUrl: value('return_url'), payer };
-  for (const [field, name] of OPTIONAL_DETAILS) {
-    const text = value(field);
-    if (text !== '') details[name] = text;
-  }
-  const customData = entriesBelow(body.form, 'custom_data');
-  if (customData.length > 0) details.customData = Object.fromEntries(customData);
-  return details;
-}
-
-/** The content of a request in a canonical order, without the hash: after a password rotation a repeat has another hash. */
-function canonicalContent({ form }: S2sBody): string {
-  let content = '';
-  for (const name of [...form.values.keys()].sort()) {
-    const value = form.values.get(name) as string;
-    // The lengths make the encoding unambiguous.
-    if (name !== 'hash') content += `${name.length}:${name}${value.length}:${value}`;
-  }
-  return content;
-}
 
 const status: Action = {
   async perform(gateway, account, { value }) {
@@ -251,6 +273,43 @@ const deleteScheduleAction: Action = {
     await deleteSchedule(gateway, account, value('schedule_id'));
     return scheduleAnswer('DELETE_SCHEDULE', value('schedule_id').toLowerCase());
   },
+};
+
+const creditToCard: Action = {
+  accountFields: (_gateway, _account, body) => ({
+    fields: [],
+    problems:
+      body.value('card_number') === '' && body.value('card_token') === ''
+        ? [{ field: 'card_token', sentence: SENTENCES.blank, expected: 'A card_token, or a card_number in its place.' }]
+        : [...tokenBesideNumber(body), ...numberElsewhere(body)],
+  }),
+  async perform(gateway, account, body) {
+    const { value } = body;
+    const token = value('card_token');
+    const card = token === '' ? { number: new Secret(value('card_number')) } : { token };
+    const content = canonicalContent(body);
+    body.forgetCard();
+    const credited = await credit(gateway, account, {
+      orderId: value('order_id'),
+      amountText: value('order_amount'),
+      currency: value('order_currency'),
+      card,
+      operationId: value('operation_id'),
+      content,
+    });
+    return acceptedAnswer('CREDIT2CARD', credited);
+  },
+};
+
+/** The actions of accounts with `dialect.card_sales`. */
+export const DIALECT_ACTIONS: Record<DialectAction, Action> = {
+  AUTH: cardSale('AUTH'),
+  CREDIT2CARD: creditToCard,
+  GET_TRANS_DETAILS: paymentAction('unknownTransaction', async (gateway, account, { paymentId }) => {
+    const payment = await findCurrent(gateway, account, paymentId);
+    if (!payment) throw new Refusal('unknownTransaction');
+    return detailsAnswer(payment, await gateway.operations.of(payment));
+  }),
 };
 
 export const S2S_ACTIONS: Record<S2sAction, Action> = {

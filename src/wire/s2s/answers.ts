@@ -2,12 +2,12 @@
 import type { Gateway, OperationRow, Payment, PaymentStatus } from '../../core/context.ts';
 import { paymentPageUrl } from '../../core/payments/links.ts';
 import type { OperationResult } from '../../core/payments/operate.ts';
-import { wireDate } from '../../lib/clock.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { isWallet } from '../../rules/brands.ts';
 import { isOpen, STATES } from '../../rules/states.ts';
 
 export interface S2sAnswer {
-  [field: string]: string | Record<string, string>;
+  [field: string]: string | Record<string, string> | Record<string, string>[];
 }
 
 /** Adds the optional fields that apply to the payment. */
@@ -85,10 +85,14 @@ export function operationAnswer(
 }
 
 /** A refund is accepted; its outcome is available by callback and by status query. */
-export const acceptedAnswer = (action: 'CREDITVOID', { payment, operation }: OperationResult): S2sAnswer => ({
+export const acceptedAnswer = (
+  action: 'CREDITVOID' | 'CREDIT2CARD',
+  { payment, operation }: OperationResult,
+): S2sAnswer => ({
   action,
   result: 'ACCEPTED',
-  order_id: payment.orderId,
+  // A credit can have an order of its own.
+  order_id: operation.orderId ?? payment.orderId,
   trans_id: payment.paymentId,
   operation_id: operation.operationId,
 });

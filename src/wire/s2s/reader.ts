@@ -1,9 +1,9 @@
 /** Reads the body of `/post` from its stream; a body above the usual limit only if its first fields allow it. */
 import type { IncomingMessage } from 'node:http';
-import { environmentOfKey, findAccountByKey } from '../../core/accounts.ts';
+import { environmentOfKey, findAccountByKey } from '../../core/accounts/accounts.ts';
 import type { Gateway } from '../../core/context.ts';
 import { readBody } from '../../core/requests/s2s-body.ts';
-import type { Budget } from '../../lib/budget.ts';
+import type { Budget } from '../../lib/flow/budget.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { S2sAction } from '../../rules/operations.ts';

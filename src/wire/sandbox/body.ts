@@ -1,5 +1,5 @@
 /** Reads the bodies of sandbox calls and checks each member. */
-import { isObject } from '../../lib/json.ts';
+import { isObject } from '../../lib/text/json.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { MOST_FAULTS } from '../../rules/sandbox-scenarios.ts';

@@ -1,5 +1,6 @@
 /** The callback inbox of the sandbox: an endpoint that receives callbacks as a merchant's server does, and its admin calls. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Gateway } from '../../core/context.ts';
 import {
   clearInbox,
   fieldsOf,
@@ -7,9 +8,8 @@ import {
   listInbox,
   receive,
   setInboxAnswer,
-} from '../../core/callback-inbox.ts';
-import type { Gateway } from '../../core/context.ts';
-import { wireDate } from '../../lib/clock.ts';
+} from '../../core/sandbox/callback-inbox.ts';
+import { wireDate } from '../../lib/time/clock.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -63,7 +63,7 @@ export function callbackInboxAdminRoutes(app: FastifyInstance, gateway: Gateway)
     done();
   });
 
-  app.get<AccountParams>('/callbacks/:mid', needs('sandbox.use'), async (request, reply) => {
+  app.get<AccountParams>('/callbacks/:mid', needs('sandbox.use', 'accounts'), async (request, reply) => {
     requireSeen(request, request.params.mid, 'noSuchAccount');
     request.isRead = true;
     const { after, limit, wait } = readQuery(request.query as Record<string, unknown>);
@@ -74,12 +74,12 @@ export function callbackInboxAdminRoutes(app: FastifyInstance, gateway: Gateway)
     return { items: items.map(inboxCallbackView), next_cursor: newest < last ? String(newest) : null, last, url };
   });
 
-  app.delete<AccountParams>('/callbacks/:mid', needs('sandbox.use'), async (request) => {
+  app.delete<AccountParams>('/callbacks/:mid', needs('sandbox.use', 'accounts'), async (request) => {
     requireSeen(request, request.params.mid, 'noSuchAccount');
     return { deleted: await clearInbox(gateway, request.params.mid) };
   });
 
-  app.post<AccountParams>('/callbacks/:mid', needs('sandbox.use'), async (request) => {
+  app.post<AccountParams>('/callbacks/:mid', needs('sandbox.use', 'accounts'), async (request) => {
     requireSeen(request, request.params.mid, 'noSuchAccount');
     const { answer, count = 1 } = readBody(request.body, ANSWER_BODY) as { answer?: number; count?: number };
     if (answer === undefined) throw invalidField('answer', SENTENCES.blank);

@@ -4,9 +4,9 @@ import { fromAdyen, toAdyen } from '../../../src/connectors/adyen/amounts.ts';
 import { baseOf } from '../../../src/connectors/adyen/client.ts';
 import { adyen } from '../../../src/connectors/adyen/index.ts';
 import { type Connector, NotSent, type Outcome, type Submission } from '../../../src/connectors/connector.ts';
-import { Deadline } from '../../../src/lib/deadline.ts';
-import { newId } from '../../../src/lib/id.ts';
-import { Secret } from '../../../src/lib/secret.ts';
+import { newId } from '../../../src/lib/crypto/id.ts';
+import { Secret } from '../../../src/lib/crypto/secret.ts';
+import { Deadline } from '../../../src/lib/time/deadline.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../../../src/rules/reasons.ts';
 import { type AdyenDouble, AUTHENTICATED_CARD, requestValidator, startAdyen } from '../../doubles/adyen.ts';
 import { testOperation, testSubmission } from '../../support/submissions.ts';
@@ -39,6 +39,7 @@ afterAll(async () => {
 const soon = (): Deadline => new Deadline(5000);
 const PAN = '4111111111111111';
 const CVV = '7373';
+const CRYPTOGRAM = 'AgAAAAAAAIR8CQrXcIhbQAAAAAA=';
 const card = (number = PAN, holder = 'Asha Rao') => ({
   number: new Secret(number),
   month: '03',
@@ -112,6 +113,111 @@ describe('the requests', () => {
         },
       },
     ]);
+  });
+
+  test.each([
+    [{ requested: 'challenge', reason: 'require_3ds' }, 'always', undefined],
+    [{ requested: 'none', reason: 'skip_3ds' }, 'never', undefined],
+    [{ requested: 'none', reason: 'low_value' }, 'never', 'lowValue'],
+    [{ requested: 'none', reason: 'transaction_risk' }, 'never', 'transactionRiskAnalysis'],
+  ] as const)('what a risk rule asks the issuer for: %j', async (threeDs, attempt, exemption) => {
+    await submit(byCard({ threeDs }));
+    expect(double.calls[0]?.body).toMatchObject({ authenticationData: { attemptAuthentication: attempt } });
+    expect(double.calls[0]?.body.additionalData).toEqual(exemption && { scaExemption: exemption });
+  });
+
+  test('the text for the statement, and the number of the house', async () => {
+    const payer = { address: 'High Street', house_number: '1b', city: 'York', zip: 'YO1', country: 'gb' };
+    await submit(byCard({ descriptor: 'Tea & Čaj <3 a text that is too long', payer }));
+    expect(double.calls[0]?.body).toMatchObject({
+      shopperStatement: 'Tea Caj 3 a text that',
+      billingAddress: { street: 'High Street', houseNumberOrName: '1b' },
+    });
+  });
+
+  test('a method that cannot be held is not authorised: the payment may go elsewhere', async () => {
+    const submission = byCard({ card: undefined, brand: 'bank-a', method: 'ideal', authoriseOnly: true });
+    expect(await submit(submission)).toMatchObject(declineBy('methodUnavailable'));
+    expect(double.calls).toEqual([]);
+  });
+
+  test.each<[method: string, fields: Partial<Submission>, details: Record<string, string>]>([
+    ['ideal', {}, {}],
+    ['bcmc_mobile', {}, {}],
+    ['klarna', {}, {}],
+    ['swish', {}, {}],
+    ['twint', {}, {}],
+    ['mobilepay', {}, {}],
+    ['paypal', {}, { subtype: 'redirect' }],
+  ])('%s asks for nothing more, and leads to a page', async (method, fields, details) => {
+    expect(await submit(byBank({ brand: method, method, ...fields }))).toMatchObject({ kind: 'redirected' });
+    expect(double.calls[0]?.body.paymentMethod).toEqual({ type: method, ...details });
+  });
+
+  test.each<[method: string, fields: Partial<Submission>, details: Record<string, string>]>([
+    ['blik', { parameters: () => ({ code: '777123' }) }, { blikCode: '777123' }],
+    [
+      'mbway',
+      { payer: { phone: '+351 912 345 678', email: 'ana@example.com' } },
+      { telephoneNumber: '+351912345678', shopperEmail: 'ana@example.com' },
+    ],
+  ])('%s waits for the app of the payer, and the webhook brings the outcome', async (method, fields, details) => {
+    const submission = byBank({ brand: method, method, ...fields });
+    expect(await submit(submission)).toEqual({
+      kind: 'accepted',
+      providerReference: double.payment(submission.reference)?.pspReference,
+    });
+    expect(double.calls[0]?.body.paymentMethod).toEqual({ type: method, ...details });
+    double.decideInApp(submission.reference);
+    expect(await meanings(submission)).toMatchObject([{ kind: 'settled' }]);
+  });
+
+  test('a SEPA direct debit names the account and its owner', async () => {
+    const parameters = () => ({ iban: 'nl91 abna 0417 1643 00' });
+    const payer = { first_name: 'Ana', last_name: 'Petrović' };
+    const submission = byBank({ brand: 'sepa-debit', method: 'sepadirectdebit', parameters, payer });
+    expect(await submit(submission)).toMatchObject({ kind: 'settled' });
+    expect(double.calls[0]?.body.paymentMethod).toEqual({
+      type: 'sepadirectdebit',
+      iban: 'NL91ABNA0417164300',
+      ownerName: 'Ana Petrović',
+    });
+  });
+
+  test('the number of a device goes with its cryptogram, and nobody is asked for an authentication', async () => {
+    const device = { ...card(), cvv: undefined, holder: '' };
+    const wallet = { type: 'CRYPTOGRAM_3DS', network: 'visa', cryptogram: new Secret(CRYPTOGRAM), eci: '05' } as const;
+    expect(await submit(byCard({ brand: 'wallet-a', method: 'applepay', card: device, wallet }))).toMatchObject({
+      kind: 'settled',
+    });
+    expect(double.calls[0]?.body).toMatchObject({
+      paymentMethod: { type: 'networkToken', brand: 'applepay', number: PAN, expiryMonth: '03', expiryYear: '2030' },
+      mpiData: {
+        authenticationResponse: 'Y',
+        directoryResponse: 'Y',
+        tokenAuthenticationVerificationValue: CRYPTOGRAM,
+        eci: '05',
+      },
+    });
+    expect(double.calls[0]?.body).not.toHaveProperty('authenticationData');
+  });
+
+  test('the number of a card in a wallet is a card, which is authenticated', async () => {
+    const wallet = { type: 'PAN_ONLY', network: 'visa' } as const;
+    await submit(byCard({ brand: 'wallet-b', method: 'googlepay', wallet }));
+    expect(double.calls[0]?.body).toMatchObject({
+      paymentMethod: { type: 'scheme', number: PAN },
+      authenticationData: { threeDSRequestData: { nativeThreeDS: 'disabled' } },
+    });
+    expect(double.calls[0]?.body).not.toHaveProperty('mpiData');
+  });
+
+  test('the number of a device without its cryptogram is not sent', async () => {
+    const wallet = { type: 'CRYPTOGRAM_3DS', network: 'visa' } as const;
+    expect(await submit(byCard({ brand: 'wallet-a', method: 'applepay', wallet }))).toMatchObject(
+      declineBy('methodUnavailable'),
+    );
+    expect(double.calls).toEqual([]);
   });
 
   test('an authorisation is captured manually; addresses are sent if complete, e-mail addresses if they look valid', async () => {
@@ -324,7 +430,11 @@ describe('errors', () => {
 
   test('the check tells what is wrong', async () => {
     const check = async (changed: Record<string, string>) => open({}, changed).check?.(soon());
-    expect(await check({})).toEqual({ ok: true, detail: 'The merchant account offers 2 payment methods.' });
+    expect(await check({})).toEqual({
+      ok: true,
+      detail: 'The merchant account offers 14 payment methods.',
+      activeMethods: double.activeMethods,
+    });
     expect(await check({ api_key: 'wrong' })).toEqual({ ok: false, detail: 'Adyen does not accept the API key.' });
     expect(await check({ merchant_account: 'Other' })).toEqual({
       ok: false,
@@ -342,10 +452,10 @@ describe('a payer who comes back', () => {
   const resume = async (submission: Submission, returned: Record<string, string>, by = connector) =>
     by.resume?.(submission, returned, soon());
 
-  test('from the authentication of a card: the redirect is posted, the result charges the card', async () => {
+  test('from the authentication of a card: the result charges the card', async () => {
     const submission = byCard({ card: card(AUTHENTICATED_CARD), authoriseOnly: true });
     const outcome = (await submit(submission)) as Redirected;
-    expect(outcome).toMatchObject({ kind: 'redirected', method: 'POST', params: { PaReq: 'eNp' } });
+    expect(outcome).toMatchObject({ kind: 'redirected', method: 'GET', params: {} });
     const returned = double.decide(outcome.url);
     expect(await resume(submission, returned)).toMatchObject({
       kind: 'authorised',
@@ -452,6 +562,7 @@ describe('operations', () => {
     });
     expect(connector.interpretNotification(event?.body ?? {}, submission)).toEqual({
       kind: 'operation',
+      verb: 'capture',
       outcome: { kind: 'done', reportedAmount: { amount: 400n, currency: 'EUR' } },
     });
   });
@@ -480,10 +591,12 @@ describe('operations', () => {
   test.each([
     ['CAPTURE_FAILED', true],
     ['REFUND_FAILED', true],
+    ['REFUNDED_REVERSED', true],
+    ['SETTLED_REVERSED', true],
     ['REFUND', false],
   ] as const)('%s with success %s is a decline', async (event, isSuccess) => {
     const about = { reference: newId(), amount: { currency: 'EUR', value: 1000 } };
-    double.report(event, isSuccess, about, { psp: 'D2', original: 'D1', reason: 'No money' });
+    double.report(event as 'REFUND', isSuccess, about, { psp: 'D2', original: 'D1', reason: 'No money' });
     expect(await meanings(byCard())).toMatchObject([{ kind: 'operation', outcome: { kind: 'declined' } }]);
   });
 });
@@ -492,17 +605,57 @@ describe('webhooks', () => {
   const about = { reference: newId(), amount: { currency: 'EUR', value: 1000 } };
   const read = (body: Buffer, by = connector) => by.readNotifications({}, body, 0);
 
-  test('chargebacks count, other events and other merchant accounts are left out', async () => {
+  test('chargebacks count, events about no payment and other merchant accounts are left out', async () => {
     double.report('CHARGEBACK', true, about, { psp: 'D3', original: 'D1' });
-    double.report('NOTIFICATION_OF_CHARGEBACK', true, about, { psp: 'D4', original: 'D1' });
     double.report('REPORT_AVAILABLE', true, about, { psp: 'D5' });
     const webhook = double.combine(double.webhooks());
     expect(await read(webhook.body)).toMatchObject([
       { eventId: 'CHARGEBACK:D3:true', reference: about.reference, providerReference: 'D1' },
     ]);
     const [event] = (await read(webhook.body)) ?? [];
-    expect(connector.interpretNotification(event?.body ?? {}, byCard())).toEqual({ kind: 'chargedBack' });
+    expect(connector.interpretNotification(event?.body ?? {}, byCard())).toMatchObject({
+      kind: 'chargedBack',
+      chargedBack: { amount: 1000n, currency: 'EUR' },
+      chargebackReference: 'D3',
+    });
     expect(await read(webhook.body, open({}, { merchant_account: 'Other' }))).toEqual([]);
+  });
+
+  test.each([
+    ['REQUEST_FOR_INFORMATION', { kind: 'chargebackReport', stage: 'inquiry' }],
+    ['NOTIFICATION_OF_CHARGEBACK', { kind: 'chargebackReport', stage: 'warning' }],
+    ['NOTIFICATION_OF_FRAUD', { kind: 'chargebackReport', stage: 'warning', respondBy: null }],
+    ['INFORMATION_SUPPLIED', { kind: 'chargebackReport', state: 'answered' }],
+    ['CHARGEBACK_REVERSED', { kind: 'chargebackReversed' }],
+    ['PREARBITRATION_WON', { kind: 'chargebackReversed' }],
+    ['SECOND_CHARGEBACK', { kind: 'secondChargedBack', respondBy: null }],
+    ['PREARBITRATION_LOST', { kind: 'secondChargedBack', respondBy: null }],
+    ['EXPIRE', { kind: 'expired' }],
+    ['A_CODE_OF_THE_FUTURE', { kind: 'unhandled', event: 'A_CODE_OF_THE_FUTURE' }],
+  ])('%s', async (code, meaning) => {
+    double.report(code as 'CHARGEBACK', true, about, { psp: 'D9', original: 'D1' });
+    expect(await meanings(byCard())).toMatchObject([meaning]);
+  });
+
+  test('the deadline and the cause of a chargeback are those of Adyen; one that cannot be defended has none', async () => {
+    const data = { defensePeriodEndsAt: '2030-01-31T12:00:00+01:00', defendable: 'true' };
+    double.report('CHARGEBACK', true, about, { psp: 'D10', original: 'D1', reason: 'Fraud', data });
+    double.report('CHARGEBACK', true, about, { psp: 'D11', original: 'D1', data: { ...data, defendable: 'false' } });
+    expect(await meanings(byCard())).toMatchObject([
+      { cause: 'Fraud', respondBy: Date.parse('2030-01-31T11:00:00Z') },
+      { respondBy: null },
+    ]);
+  });
+
+  test('are accepted with the former key while it is changed', async () => {
+    const former_hmac_key = 'AB'.repeat(32);
+    double.report('AUTHORISATION', true, about, { psp: 'D12' });
+    const [webhook] = double.webhooks();
+    const item = JSON.parse(String(webhook?.body)).notificationItems[0].NotificationRequestItem;
+    const { hmacSignature: _, ...additionalData } = item.additionalData;
+    const { body } = double.webhookOf([double.sign({ ...item, additionalData }, former_hmac_key)]);
+    expect(await read(body)).toBeUndefined();
+    expect(await read(body, open({}, { former_hmac_key }))).toHaveLength(1);
   });
 
   test('one item with a wrong signature refuses the webhook', async () => {
@@ -579,4 +732,61 @@ test('production calls Adyen’s live host of the account, and nothing else', as
     expect(base('production', wrong)).toBeUndefined();
   const live = adyen.create({ ...access, environment: 'production', settings: {} });
   await expect(async () => live.submit(byCard(), soon())).rejects.toBeInstanceOf(NotSent);
+});
+
+describe('what the payer does next', () => {
+  test.each([
+    ['promptpay', { kind: 'accepted', code: '00020101promptpay' }],
+    [
+      'multibanco',
+      {
+        kind: 'accepted',
+        instructions: {
+          entity: '12101',
+          reference: '501 422 944',
+          expires: '2026-12-01',
+          voucher: 'https://test.adyen.com/voucher.pdf',
+        },
+      },
+    ],
+    [
+      'bankTransfer_IBAN',
+      {
+        kind: 'accepted',
+        instructions: { account_holder: 'TestMerchant', iban: 'NL13TEST0123456789', bic: 'TESTNL01', reference: 'X1' },
+      },
+    ],
+    ['paytm', { kind: 'declined', reason: DECLINE_CAUSES.methodUnavailable.reason, isSoft: true }],
+  ])('%s', async (method, outcome) => {
+    expect(await submit(byBank({ method }))).toMatchObject(outcome);
+  });
+
+  test('a method that needs a script of its provider is not sent, and the check says so', async () => {
+    expect(await submit(byBank({ method: 'amazonpay' }))).toMatchObject({ kind: 'declined', isSoft: true });
+    expect(double.calls).toEqual([]);
+    const checked = await open({ methods: { 'bank-a': 'amazonpay' } }).check?.(soon());
+    expect(checked).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining('cannot show these methods: amazonpay'),
+    });
+  });
+});
+
+test('a pay-later method gets the lines of the order', async () => {
+  const lines = { items: [{ name: 'Teapot', quantity: 2, unitAmount: '500', amount: '1000' }] };
+  expect(await submit(byBank({ method: 'klarna', lines }))).toMatchObject({ kind: 'redirected' });
+  expect(double.calls.at(-1)?.body.lineItems).toEqual([
+    { id: '1', description: 'Teapot', quantity: 2, amountIncludingTax: 500 },
+  ]);
+});
+
+test('a repetition of a schedule is a subscription', async () => {
+  const repetition = byCard({ recurringOf: newId(), isScheduled: true });
+  await submit(repetition);
+  expect(double.calls.at(-1)?.body.recurringProcessingModel).toBe('Subscription');
+});
+
+test('a page that could not be opened lets another connection take the payment', async () => {
+  double.fault('error_500');
+  await expect(submit(byBank(), hosted)).rejects.toBeInstanceOf(NotSent);
 });

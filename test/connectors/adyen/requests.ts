@@ -9,15 +9,24 @@ type Unused =
   | 'fundOrigin'
   | 'fundRecipient'
   | 'installmentOptions'
-  | 'lineItems'
   | 'mandate'
-  | 'mpiData'
   | 'riskData'
   | 'splits'
   | 'threeDS2RequestData';
 
 export type Payment = Omit<Adyen.PaymentRequest, Unused | 'paymentMethod'> & {
-  paymentMethod: Adyen.CardDetails | Adyen.IdealDetails;
+  paymentMethod:
+    | Adyen.BlikDetails
+    | Adyen.CardDetails
+    | Adyen.IdealDetails
+    | Adyen.KlarnaDetails
+    | Adyen.MbwayDetails
+    | Adyen.MobilePayDetails
+    | Adyen.PayPalDetails
+    | Pick<Adyen.PaymentDetails, 'type'>
+    | Adyen.SepaDirectDebitDetails
+    | Adyen.StoredPaymentMethodDetails
+    | Adyen.TwintDetails;
 };
 export type PaymentDetails = Adyen.PaymentDetailsRequest;
 export type PaymentMethods = Adyen.PaymentMethodsRequest;

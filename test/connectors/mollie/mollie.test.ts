@@ -1,11 +1,17 @@
 /** The Mollie connector: what it sends, what it makes of each answer, and how it finds what was lost. */
 import { type CardFailureReason, PaymentStatus, RefundStatus } from '@mollie/api-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Connector, NotSent, type Outcome, type Submission } from '../../../src/connectors/connector.ts';
+import {
+  type Connector,
+  NotSent,
+  type Outcome,
+  RateLimited,
+  type Submission,
+} from '../../../src/connectors/connector.ts';
 import { mollie } from '../../../src/connectors/mollie/index.ts';
 import { parametersOf } from '../../../src/connectors/mollie/requests.ts';
-import { Deadline } from '../../../src/lib/deadline.ts';
-import { Secret } from '../../../src/lib/secret.ts';
+import { Secret } from '../../../src/lib/crypto/secret.ts';
+import { Deadline } from '../../../src/lib/time/deadline.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../../../src/rules/reasons.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../../doubles/mollie.ts';
 import * as objects from '../../doubles/mollie-objects.ts';
@@ -32,7 +38,7 @@ const soon = (): Deadline => new Deadline(5000);
 /** The payments have no webhook: the double does not notify anything. */
 const hosted = (changes: Partial<Submission> = {}): Submission =>
   testSubmission({ brand: 'bank-a', method: 'ideal', notifyUrl: 'http://127.0.0.1:9/', ...changes });
-const declined = (cause: DeclineCause) => ({ kind: 'declined', ...DECLINE_CAUSES[cause] });
+const declined = (cause: DeclineCause) => ({ kind: 'declined', ...DECLINE_CAUSES[cause], decline: { class: 'other' } });
 
 type Redirected = Extract<Outcome, { kind: 'redirected' }>;
 /** Submits a payment that the payer then finishes. */
@@ -83,6 +89,22 @@ describe('a payment on the page of Mollie', () => {
         },
       },
     ]);
+  });
+
+  test('has the text for the statement in front, the country in capitals, and no name of one letter', async () => {
+    const payer = { first_name: 'A', last_name: 'Rao', email: 'n/a', country: 'de', house_number: '1' };
+    const address = { address: 'Hauptstr.', city: 'Berlin', zip: '10115' };
+    await connector.submit(hosted({ payer: { ...payer, ...address }, descriptor: 'Tea Shop' }), soon());
+    expect(double.calls[0]?.body).toMatchObject({
+      description: 'Tea Shop: Two teapots',
+      billingAddress: {
+        familyName: 'Rao',
+        streetAndNumber: 'Hauptstr. 1',
+        postalCode: '10115',
+        city: 'Berlin',
+        country: 'DE',
+      },
+    });
   });
 
   test.each([
@@ -146,7 +168,7 @@ describe('a payment on the page of Mollie', () => {
   ])('a card that fails for %s', async (reason, cause) => {
     const submission = await submitted({ method: 'creditcard' });
     finish(submission.providerReference, PaymentStatus.failed, reason);
-    expect(await query(submission)).toMatchObject(declined(cause));
+    expect(await query(submission)).toMatchObject({ kind: 'declined', ...DECLINE_CAUSES[cause] });
   });
 
   test('a chargeback is found, and ends when it is reversed', async () => {
@@ -155,7 +177,7 @@ describe('a payment on the page of Mollie', () => {
     const chargeback = double.newChargeback(submission.providerReference);
     expect(await query(submission)).toMatchObject({ kind: 'chargedBack' });
     chargeback.reversedAt = '2026-11-16T08:00:00+00:00';
-    expect(await query(submission)).toMatchObject({ kind: 'settled' });
+    expect(await query(submission)).toMatchObject({ kind: 'chargebackReversed' });
   });
 
   test('the fee of PayPal is reported', async () => {
@@ -222,7 +244,8 @@ describe('what Mollie does not take', () => {
 test('the check lists the active methods', async () => {
   expect(await connector.check?.(soon())).toEqual({
     ok: true,
-    detail: 'Mollie accepts the API key. Active methods: ideal, creditcard.',
+    detail: `Mollie accepts the API key. Active methods: ${double.activeMethods.join(', ')}.`,
+    activeMethods: double.activeMethods,
   });
 });
 
@@ -333,6 +356,15 @@ describe('an operation', () => {
     expect(await connector.queryOperation({ ...refund, operationReference }, soon())).toMatchObject({ kind });
   });
 
+  test('a refund like one a moment ago was not processed: it is repeated later', async () => {
+    const refund = testOperation({ ...about(await paid()), amount: 300n });
+    double.conflictRefund();
+    await expect(async () => connector.operate(refund, soon())).rejects.toBeInstanceOf(RateLimited);
+    double.forgetKeys();
+    expect(await connector.operate(refund, soon())).toMatchObject({ kind: 'done' });
+    expect(double.find(refund.reference)?.refunds).toHaveLength(1);
+  });
+
   test('a refund that Mollie refuses has its reason', async () => {
     const refund = testOperation({ ...about(await paid()), amount: 1001n });
     expect(await connector.operate(refund, soon())).toEqual({
@@ -358,7 +390,7 @@ describe('an operation', () => {
     const submission = await held();
     const capture = testOperation({ ...about(submission), verb: 'capture', amount: 400n });
     expect(await connector.operate(capture, soon())).toMatchObject({ kind: 'done' });
-    expect(double.calls.slice(-2).map(({ name }) => name)).toEqual(['CaptureCreate', 'PaymentRelease']);
+    expect(double.calls.slice(-2).map(({ name }) => name)).toEqual(['CaptureList', 'PaymentRelease']);
     expect(await query(submission)).toMatchObject({ kind: 'settled' });
     expect(double.balance(submission.reference)).toBe(400n);
     expect(await connector.queryOperation(capture, soon())).toMatchObject({ kind: 'done' });
@@ -450,5 +482,52 @@ describe('the schemas of the requests, made of the types of the SDK', () => {
     expect(validate('PaymentGet', { embed: ['payments'] })).toBeDefined();
     expect(validate('RefundList', { limit: '250' })).toBeDefined();
     expect(validate('PaymentUnheardOf', {})).toBeDefined();
+  });
+});
+
+describe('the lines of an order', () => {
+  const address = { address: 'Hauptstr. 1', city: 'Berlin', zip: '10115', country: 'DE', email: 'asha@example.com' };
+  const line = (type: string, description: string, quantity: number, unit: string, total: string) => ({
+    type,
+    description,
+    quantity,
+    unitPrice: { currency: 'EUR', value: unit },
+    totalAmount: { currency: 'EUR', value: total },
+  });
+
+  test('are sent for methods that demand them, and add up', async () => {
+    const lines = {
+      items: [
+        { name: 'Teapot', quantity: 2, unitAmount: '400', amount: '800' },
+        { name: 'Cups', quantity: 3, amount: '100' },
+      ],
+      shipping: '150',
+      discount: '50',
+    };
+    const submission = hosted({ method: 'klarna', payer: address, lines });
+    expect(await connector.submit(submission, soon())).toMatchObject({ kind: 'redirected' });
+    expect(double.calls.at(-1)?.body.lines).toEqual([
+      line('physical', 'Teapot', 2, '4.00', '8.00'),
+      line('physical', '3 × Cups', 1, '1.00', '1.00'),
+      line('shipping_fee', 'Shipping', 1, '1.50', '1.50'),
+      line('discount', 'Discount', 1, '-0.50', '-0.50'),
+    ]);
+  });
+
+  test('are one for the whole order if the merchant sent none; other methods get none', async () => {
+    const submission = hosted({ method: 'klarna', payer: address });
+    expect(await connector.submit(submission, soon())).toMatchObject({ kind: 'redirected' });
+    expect(double.calls.at(-1)?.body.lines).toEqual([line('physical', 'Two teapots', 1, '10.00', '10.00')]);
+    await connector.submit(hosted(), soon());
+    expect(double.calls.at(-1)?.body.lines).toBeUndefined();
+  });
+
+  test('riverty is only authorised', async () => {
+    expect(await connector.submit(hosted({ method: 'riverty', payer: address }), soon())).toMatchObject({
+      kind: 'declined',
+      isSoft: true,
+    });
+    const held = hosted({ method: 'riverty', payer: address, authoriseOnly: true });
+    expect(await connector.submit(held, soon())).toMatchObject({ kind: 'redirected' });
   });
 });

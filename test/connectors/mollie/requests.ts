@@ -10,7 +10,7 @@ import type {
 } from '@mollie/api-client';
 import type { ListParameters } from '@mollie/api-client/dist/types/binders/methods/parameters.d.ts';
 import type * as captures from '@mollie/api-client/dist/types/binders/payments/captures/parameters.d.ts';
-import type { ReleaseParameters } from '@mollie/api-client/dist/types/binders/payments/parameters.d.ts';
+import type { PageParameters, ReleaseParameters } from '@mollie/api-client/dist/types/binders/payments/parameters.d.ts';
 
 /** Sent in the header or in the path; and what only credentials of an organisation may send. */
 type Elsewhere = 'idempotencyKey' | 'paymentId' | 'customerId' | 'testmode' | 'profileId';
@@ -18,6 +18,7 @@ type Elsewhere = 'idempotencyKey' | 'paymentId' | 'customerId' | 'testmode' | 'p
 export type CustomerCreate = Omit<CustomerCreateParams, Elsewhere>;
 export type CustomerPayments = Omit<CustomerPaymentsListParams, Elsewhere>;
 export type PaymentCreate = Omit<PaymentCreateParams, Exclude<Elsewhere, 'customerId'> | 'include'>;
+export type PaymentList = Omit<PageParameters, Elsewhere>;
 export type PaymentGet = Omit<PaymentGetParams, Elsewhere>;
 export type PaymentCancel = Omit<PaymentCancelParams, Elsewhere>;
 export type PaymentRelease = Omit<ReleaseParameters, Elsewhere>;

@@ -5,9 +5,10 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Connector, NotSent, type Outcome, type Submission } from '../../../src/connectors/connector.ts';
 import { stripe } from '../../../src/connectors/stripe/cards.ts';
+import { declinedBy } from '../../../src/connectors/stripe/declines.ts';
 import { stripeHosted } from '../../../src/connectors/stripe/hosted.ts';
-import { Deadline } from '../../../src/lib/deadline.ts';
-import { newId } from '../../../src/lib/id.ts';
+import { newId } from '../../../src/lib/crypto/id.ts';
+import { Deadline } from '../../../src/lib/time/deadline.ts';
 import { DECLINE_CAUSES } from '../../../src/rules/reasons.ts';
 import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../../doubles/stripe.ts';
 import * as objects from '../../doubles/stripe-objects.ts';
@@ -122,6 +123,38 @@ describe('a card payment', () => {
     }
   });
 
+  test.each([
+    [{ requested: 'challenge', reason: 'require_3ds' }, 'challenge'],
+    [{ requested: 'none', reason: 'low_value' }, 'automatic'],
+  ] as const)('has what a risk rule asks for, on the page of Stripe as well: %j', async (threeDs, wanted) => {
+    const payment_method_options = { card: { request_three_d_secure: wanted } };
+    await cards.submit({ ...cardSale(STRIPE_CARDS.success), threeDs }, soon());
+    expect(fieldsOf('PaymentIntentConfirm')).toMatchObject({ payment_method_options });
+    await hosted.submit(hostedSale({ threeDs, method: 'card' }), soon());
+    expect(fieldsOf('SessionCreate')).toMatchObject({ payment_method_options });
+    double.requests.length = 0;
+    await hosted.submit(hostedSale({ threeDs, method: 'ideal' }), soon());
+    expect(fieldsOf('SessionCreate')).not.toHaveProperty('payment_method_options');
+  });
+
+  test('has the text for the statement, in the characters that Stripe takes', async () => {
+    await cards.submit({ ...cardSale(STRIPE_CARDS.success), descriptor: 'Čaj "Süd" 12' }, soon());
+    expect(fieldsOf('PaymentIntentCreate')).toMatchObject({ statement_descriptor_suffix: 'Caj Sud 12' });
+  });
+
+  test.each([
+    ['is no e-mail address', 'n/a', { name: 'Asha Rao', address: { country: 'DE' } }],
+    ['Stripe refuses', 'asha@refused.example', undefined],
+  ])('is made although the payer’s e-mail %s', async (_, email, sent) => {
+    const outcome = await cards.submit(
+      { ...cardSale(STRIPE_CARDS.success), payer: { email, country: 'de', state: '' } },
+      soon(),
+    );
+    expect(outcome).toMatchObject({ kind: 'settled' });
+    const created = double.requests.filter(({ kind }) => kind === 'PaymentMethodCreate').at(-1)?.fields;
+    expect((created as { billing_details?: object } | undefined)?.billing_details).toEqual(sent);
+  });
+
   test.each<[keyof typeof STRIPE_CARDS, keyof typeof DECLINE_CAUSES]>([
     ['declined', 'refusedByBank'],
     ['insufficientFunds', 'insufficientFunds'],
@@ -155,6 +188,42 @@ describe('a card payment', () => {
     const submission = testSubmission({ brand: 'bank-a', method: 'ideal' });
     expect(await cards.submit(submission, soon())).toMatchObject({ kind: 'redirected' });
     expect(fieldsOf('PaymentIntentConfirm')).toMatchObject({ payment_method_data: { type: 'ideal' } });
+  });
+
+  const PAYER = { first_name: 'Ana', last_name: 'Petrović', email: 'ana@example.com', country: 'at' };
+
+  test.each(['bancontact', 'eps', 'klarna', 'mobilepay', 'p24', 'paypal', 'swish', 'twint'])(
+    'of %s goes to its page with the data of the payer that it needs',
+    async (method) => {
+      const submission = testSubmission({ brand: method, method, payer: PAYER });
+      expect(await cards.submit(submission, soon())).toMatchObject({ kind: 'redirected', method: 'GET' });
+      expect(fieldsOf('PaymentIntentConfirm')).toMatchObject({
+        payment_method_data: { type: method, billing_details: { name: 'Ana Petrović', email: 'ana@example.com' } },
+      });
+    },
+  );
+
+  test.each<[string, Partial<Submission>, object]>([
+    ['blik', { parameters: () => ({ code: '777123' }) }, { payment_method_options: { blik: { code: '777123' } } }],
+    [
+      'mb_way',
+      { payer: { phone: '+351 912 345 678' } },
+      { payment_method_data: { billing_details: { phone: '+351912345678' } } },
+    ],
+  ])('of %s waits for the app of the payer', async (method, changes, sent) => {
+    const submission = testSubmission({ brand: method, method, ...changes });
+    expect(await cards.submit(submission, soon())).toMatchObject({ kind: 'accepted' });
+    expect(fieldsOf('PaymentIntentConfirm')).toMatchObject(sent);
+  });
+
+  test('of a SEPA direct debit names the account, and that the payer agreed', async () => {
+    const parameters = () => ({ iban: 'nl91 abna 0417 1643 00' });
+    const submission = testSubmission({ brand: 'sepa-debit', method: 'sepa_debit', payer: PAYER, parameters });
+    expect(await cards.submit(submission, soon())).toMatchObject({ kind: 'accepted' });
+    expect(fieldsOf('PaymentIntentConfirm')).toMatchObject({
+      payment_method_data: { type: 'sepa_debit', sepa_debit: { iban: 'NL91ABNA0417164300' } },
+      mandate_data: { customer_acceptance: { type: 'offline' } },
+    });
   });
 
   test.each<[string, Partial<Submission>]>([
@@ -197,6 +266,17 @@ describe('without an answer', () => {
     expect(double.balance(submission.reference)).toBe(1000n);
   });
 
+  test('a refund whose answer was lost is found behind a hundred others', async () => {
+    const submission = cardSale(STRIPE_CARDS.success);
+    const { providerReference } = (await cards.submit(submission, soon())) as { providerReference: string };
+    const operation = testOperation({ verb: 'refund', reference: submission.reference, providerReference, amount: 5n });
+    double.fault('lost_after');
+    await thrownBy(() => cards.operate(operation, soon()));
+    for (let made = 0; made < 101; made++) double.refundElsewhere(submission.reference, 1);
+    expect(await cards.queryOperation(operation, soon())).toMatchObject({ kind: 'done' });
+    expect(kinds().filter((kind) => kind === 'RefundList')).toHaveLength(2);
+  });
+
   test('a payment that was not confirmed is not found', async () => {
     const submission = cardSale(STRIPE_CARDS.success);
     double.fault('lost_before');
@@ -215,6 +295,18 @@ describe('without an answer', () => {
       expect(kinds()).not.toContain('PaymentIntentConfirm');
     },
   );
+
+  test('a refund that Stripe answered with a 500, and does not have, is made under another key, once', async () => {
+    const submission = cardSale(STRIPE_CARDS.success);
+    const { providerReference } = later(submission, await cards.submit(submission, soon()));
+    const refund = testOperation({ verb: 'refund', amount: 400n, providerReference });
+    double.fault('error_500', 'RefundCreate');
+    await thrownBy(() => cards.operate(refund, soon()));
+    expect(await cards.queryOperation(refund, soon())).toEqual({ kind: 'notFound' });
+    expect(await cards.operate(refund, soon())).toMatchObject({ kind: 'done' });
+    expect(await cards.operate(refund, soon())).toMatchObject({ kind: 'done' });
+    expect(double.balance(submission.reference)).toBe(600n);
+  });
 
   test('a capture whose key Stripe has forgotten is not done twice', async () => {
     const submission = cardSale(STRIPE_CARDS.success, { authoriseOnly: true });
@@ -415,4 +507,64 @@ describe('the page of Stripe', () => {
 
 test('every request of these tests was valid', () => {
   expect(double.problems).toEqual([]);
+});
+
+describe('what the payer does next', () => {
+  const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
+  const voucher = 'https://payments.stripe.com/instructions/x';
+
+  test.each([
+    ['alipay', { kind: 'redirected', url: 'https://hooks.stripe.com/a' }],
+    ['upi', { kind: 'redirected', url: voucher }],
+    ['pix', { kind: 'accepted', code: '00020126pix' }],
+    ['promptpay', { kind: 'accepted', code: '00020101promptpay' }],
+    ['paynow', { kind: 'accepted', code: '00020101paynow' }],
+    [
+      'multibanco',
+      { kind: 'accepted', instructions: { entity: '12345', reference: '999123456', expires: day, voucher } },
+    ],
+    ['boleto', { kind: 'accepted', instructions: { reference: '01010101', expires: day, voucher } }],
+    ['oxxo', { kind: 'accepted', instructions: { reference: '12345678901234567890', expires: day, voucher } }],
+    ['konbini', { kind: 'accepted', instructions: { familymart: '11111 / 22222', expires: day, voucher } }],
+  ])('%s', async (method, outcome) => {
+    const submission = testSubmission({ brand: 'bank-a', method });
+    expect(await cards.submit(submission, soon())).toMatchObject(outcome);
+  });
+
+  test('what cannot be shown is canceled, and another connection may take it', async () => {
+    const submission = testSubmission({ brand: 'bank-a', method: 'nz_bank_account' });
+    expect(await cards.submit(submission, soon())).toMatchObject({ kind: 'declined', isSoft: true });
+    expect(double.intentOf(submission.reference)?.status).toBe('canceled');
+  });
+
+  test('a method that can never be shown is not sent', async () => {
+    const before = double.requests.length;
+    const submission = testSubmission({ brand: 'bank-a', method: 'wechat_pay' });
+    expect(await cards.submit(submission, soon())).toMatchObject({ kind: 'declined', isSoft: true });
+    expect(double.requests).toHaveLength(before);
+  });
+});
+
+test('after a day a query searches, and creates nothing', async () => {
+  const submission = testSubmission({ brand: 'card', method: 'card', openedAt: Date.now() - 25 * 60 * 60 * 1000 });
+  for (const _ of [1, 2]) expect(await cards.query(submission, soon())).toEqual({ kind: 'notFound' });
+  expect(double.intentOf(submission.reference)).toBeUndefined();
+});
+
+test('an amount of more than eight digits goes elsewhere', async () => {
+  const submission = testSubmission({ brand: 'bank-a', method: 'ideal', amount: 100_000_000n });
+  expect(await cards.submit(submission, soon())).toMatchObject({ kind: 'declined', isSoft: true });
+});
+
+describe('a decline', () => {
+  test.each<[decline: Parameters<typeof declinedBy>[0], declineClass: string, isSoft: boolean]>([
+    [{ code: 'card_declined', decline_code: 'duplicate_transaction' }, 'other', false],
+    [{ code: 'card_declined', decline_code: 'do_not_honor' }, 'other', true],
+    [{ code: 'card_declined', decline_code: 'do_not_honor', advice_code: 'do_not_try_again' }, 'never', false],
+    [{ code: 'card_declined', decline_code: 'do_not_honor', network_advice_code: '03' }, 'never', false],
+    [{ code: 'card_declined', decline_code: 'generic_decline', network_advice_code: '21' }, 'never', false],
+    [{ code: 'card_declined', decline_code: 'insufficient_funds' }, 'funds', false],
+  ])('%j has the class %s, and goes to another provider: %j', (decline, declineClass, isSoft) => {
+    expect(declinedBy(decline)).toMatchObject({ kind: 'declined', isSoft, decline: { class: declineClass } });
+  });
 });

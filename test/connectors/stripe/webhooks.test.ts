@@ -5,7 +5,7 @@ import type { Connector } from '../../../src/connectors/connector.ts';
 import { fromStripe, toStripe } from '../../../src/connectors/stripe/amounts.ts';
 import { stripe } from '../../../src/connectors/stripe/cards.ts';
 import { stripeHosted } from '../../../src/connectors/stripe/hosted.ts';
-import { newId } from '../../../src/lib/id.ts';
+import { newId } from '../../../src/lib/crypto/id.ts';
 import { STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../../doubles/stripe.ts';
 import * as objects from '../../doubles/stripe-objects.ts';
 
@@ -88,11 +88,52 @@ describe('webhooks', () => {
     const intent = objects.paymentIntent({});
     const created = double.send('charge.dispute.created', objects.dispute(intent));
     expect(await read(created)).toMatchObject([{ providerReference: intent.id }]);
-    expect(await meaning(created)).toEqual({ kind: 'chargedBack' });
-    const inquiry = objects.dispute(intent, 'warning_needs_response');
-    expect(await read(double.send('charge.dispute.created', inquiry))).toEqual([]);
-    const withdrawn = double.send('charge.dispute.funds_withdrawn', objects.dispute(intent));
-    expect(await meaning(withdrawn)).toEqual({ kind: 'chargedBack' });
+    expect(await meaning(created)).toMatchObject({
+      kind: 'chargedBack',
+      chargedBack: fromStripe(intent.amount, intent.currency),
+      cause: 'fraudulent',
+      chargebackReference: expect.stringMatching(/^du_/),
+    });
+  });
+
+  test.each<[Stripe.Event.Type, Stripe.Dispute.Status, object | undefined]>([
+    ['charge.dispute.created', 'warning_needs_response', { kind: 'chargebackReport', stage: 'inquiry' }],
+    [
+      'charge.dispute.updated',
+      'warning_under_review',
+      { kind: 'chargebackReport', stage: 'inquiry', state: 'answered' },
+    ],
+    ['charge.dispute.closed', 'warning_closed', { kind: 'chargebackReport', state: 'closed' }],
+    ['charge.dispute.created', 'prevented', { kind: 'chargebackReport', stage: 'warning', state: 'closed' }],
+    ['charge.dispute.funds_withdrawn', 'needs_response', { kind: 'chargedBack' }],
+    ['charge.dispute.updated', 'under_review', { kind: 'chargebackReport', state: 'answered' }],
+    ['charge.dispute.updated', 'needs_response', undefined],
+    ['charge.dispute.closed', 'won', { kind: 'chargebackReversed' }],
+    ['charge.dispute.funds_reinstated', 'won', { kind: 'chargebackReversed' }],
+    ['charge.dispute.closed', 'lost', { kind: 'chargebackReport', state: 'lost' }],
+  ])('%s with the status %s', async (type, status, expected) => {
+    const webhook = double.send(type, objects.dispute(objects.paymentIntent({}), status));
+    const found = await meaning(webhook);
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatchObject(expected);
+  });
+
+  test('the deadline of a dispute is that of Stripe; 0 means that no answer is possible', async () => {
+    const due = async (due_by: number) => {
+      const { evidence_details } = objects.dispute(objects.paymentIntent({}));
+      const dispute = objects.dispute(objects.paymentIntent({}), 'needs_response', {
+        evidence_details: { ...evidence_details, due_by },
+      });
+      return meaning(double.send('charge.dispute.created', dispute));
+    };
+    expect(await due(1_900_000_000)).toMatchObject({ respondBy: 1_900_000_000_000 });
+    expect(await due(0)).toMatchObject({ respondBy: null });
+  });
+
+  test('a new event about a payment goes to the operator', async () => {
+    const type = 'payment_intent.of_the_future' as Stripe.Event.Type;
+    const webhook = double.send(type, objects.paymentIntent({ metadata: ours() }));
+    expect(await meaning(webhook)).toEqual({ kind: 'unhandled', event: type });
   });
 
   test('of other types, of other software and of the other connector are ignored', async () => {

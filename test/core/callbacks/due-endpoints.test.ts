@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createDueEndpoints } from '../../../src/core/callbacks/due-endpoints.ts';
 import type { Gateway } from '../../../src/core/context.ts';
-import { type CallbackStore, SWEEP_START, type SweepPosition } from '../../../src/store/callbacks.ts';
+import { type CallbackStore, SWEEP_START, type SweepPosition } from '../../../src/store/callbacks/callbacks.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });

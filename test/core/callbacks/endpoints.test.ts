@@ -9,7 +9,7 @@ import {
   MAX_IDLE_MS,
   MAX_QUEUED_MS,
 } from '../../../src/core/callbacks/endpoints.ts';
-import type { CallbackRow } from '../../../src/store/callbacks.ts';
+import type { CallbackRow } from '../../../src/store/callbacks/callbacks.ts';
 
 const rowsOf = (endpoint: string, count: number, retryIndex = 0): CallbackRow[] =>
   Array.from({ length: count }, (_, index) => ({

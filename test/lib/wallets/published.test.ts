@@ -1,6 +1,6 @@
 /** Published tokens with known private keys, most of them signed by the wallets themselves. */
 import { expect, test } from 'vitest';
-import { maskedNumber } from '../../../src/lib/card.ts';
+import { maskedNumber } from '../../../src/lib/cards/card.ts';
 import { isIssuedTo, readCertificate, readPrivateKey } from '../../../src/lib/wallets/keys.ts';
 import type { WalletEnvironment } from '../../../src/lib/wallets/opened.ts';
 import { readWalletRoots, rootKeysIn } from '../../../src/lib/wallets/roots.ts';

@@ -1,11 +1,11 @@
 /** Tokens of the sandbox: the gateway opens them, under the roots that the sandbox publishes only. */
 import { expect, test } from 'vitest';
-import { Secret } from '../../../src/lib/secret.ts';
-import { missingInWalletA, missingInWalletB } from '../../../src/lib/wallet-token.ts';
+import { Secret } from '../../../src/lib/crypto/secret.ts';
 import { readCertificate } from '../../../src/lib/wallets/keys.ts';
 import { readWalletRoots, rootKeysIn } from '../../../src/lib/wallets/roots.ts';
 import { newWalletAAuthority, sealWalletA } from '../../../src/lib/wallets/seal-a.ts';
 import { newWalletBAuthority, publishedKeys, sealWalletB } from '../../../src/lib/wallets/seal-b.ts';
+import { missingInWalletA, missingInWalletB } from '../../../src/lib/wallets/token.ts';
 import { openWalletA } from '../../../src/lib/wallets/wallet-a.ts';
 import { openWalletB } from '../../../src/lib/wallets/wallet-b.ts';
 import { keysA, keysB, revealed, verdictOf } from './vectors.ts';

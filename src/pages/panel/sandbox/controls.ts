@@ -1,19 +1,21 @@
 /** The page of the sandbox console that plays the bank, injects faults and moves the clock. */
-import { advanceClock } from '../../../core/clock.ts';
+
 import type { Payment } from '../../../core/context.ts';
+import { auditEntry, sees } from '../../../core/operators/principal.ts';
 import { listPayments } from '../../../core/payments/find.ts';
-import { auditEntry, sees } from '../../../core/principal.ts';
-import { listFaults, runScenario, setFault } from '../../../core/sandbox-scenarios.ts';
-import { type Html, html } from '../../../lib/html.ts';
-import { isUuid } from '../../../lib/id.ts';
-import { isObject } from '../../../lib/json.ts';
+import { advanceClock } from '../../../core/sandbox/clock.ts';
+import { type Fault, listFaults, runScenario, setFault } from '../../../core/sandbox/scenarios.ts';
+import { isUuid } from '../../../lib/crypto/id.ts';
+import { type Html, html } from '../../../lib/text/html.ts';
 import { BRANDS } from '../../../rules/brands.ts';
 import { invalidField, type Problem, Refusal } from '../../../rules/errors.ts';
 import { FAULT_MODES, MOST_FAULTS } from '../../../rules/sandbox-scenarios.ts';
-import { formToken } from '../layout.ts';
-import { en } from '../locales/en.ts';
-import { badge, type Column, choiceField, facts, field, money, notice, table, time, withQuery } from '../parts.ts';
-import type { PanelAnswer, PanelRequest, PanelRoute } from '../route.ts';
+import { formToken } from '../frame/layout.ts';
+import { type Column, choiceField, facts, field, money, notice, table, time, withQuery } from '../frame/parts.ts';
+import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
+import { panelTexts } from '../locales/index.ts';
+import { methodCell, methodName } from '../payments/methods.ts';
+import { statusBadge } from '../payments/status.ts';
 import {
   accountForm,
   type ChosenAccount,
@@ -25,7 +27,7 @@ import {
   withoutAccounts,
 } from './frame.ts';
 
-const text = en.sandboxConsole;
+const text = panelTexts.sandboxConsole;
 const NEWEST = 8;
 const SECONDS: Readonly<Record<string, number>> = { minutes: 60, hours: 3600, days: 86_400 };
 
@@ -35,7 +37,8 @@ interface Sent {
   problems: readonly Problem[];
 }
 
-const DONE: Readonly<Record<string, string>> = { bank: text.reported, fault: text.faultSet, clock: text.moved };
+const doneText = (done: string | undefined): string | undefined =>
+  ({ bank: text.reported, fault: text.faultSet, clock: text.moved })[done ?? ''];
 
 async function page(
   request: PanelRequest,
@@ -53,7 +56,7 @@ async function page(
   return consolePage(
     'controls',
     account,
-    html`${notice(DONE[query.done ?? ''])}${accountForm('controls', chosen)}
+    html`${notice(doneText(query.done))}${accountForm('controls', chosen)}
 <div class="columns even">${bank}<div>${fault}${clockSection(request, chosen, sent)}</div></div>`,
     sent ? 400 : 200,
   );
@@ -77,9 +80,9 @@ async function bankSection(
       cell: ({ paymentId: id, orderId }) =>
         html`<a href="${withQuery(PATHS.controls, { mid: account?.mid ?? '', payment: id })}">${orderId}</a>`,
     },
-    { label: text.brand, cell: ({ brand }) => brand },
-    { label: text.state, cell: ({ state }) => badge(state) },
-    { label: en.payments.amount, isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
+    { label: text.brand, cell: ({ brand }) => methodCell(brand) },
+    { label: text.state, cell: statusBadge },
+    { label: panelTexts.payments.amount, isNumber: true, cell: ({ amount, currency }) => money(amount, currency) },
   ];
   const error = (name: string): string | undefined => sent && errorIn(sent.problems, name);
   const fields = html`${field({ name: 'payment', label: text.paymentId, value: sent?.form.get('payment') ?? paymentId, error: error('payment'), attributes: html`required class="mono" autocomplete="off"` })}
@@ -88,13 +91,6 @@ ${choiceField({ name: 'scenario', label: text.report, value: sent?.form.get('sce
 <section class="card flush"><h2 class="inset">${text.newest}</h2>${
     payments.length > 0 ? table(text.newest, columns, payments) : html`<p class="inset soft">${text.noPayments}</p>`
   }</section></div>`;
-}
-
-interface Fault {
-  mid: string | null;
-  brand: string | null;
-  mode: string;
-  left: number;
 }
 
 /** The accounts to choose from; all of them together for an operator without a restriction. */
@@ -110,14 +106,13 @@ async function faultSection(request: PanelRequest, chosen: ChosenAccount, sent: 
   const columns: Column<Fault>[] = [
     { label: text.mode, cell: ({ mode }) => text.modes[mode] ?? mode },
     { label: text.account, cell: ({ mid }) => (mid === null ? text.allAccounts : (chosen.names.get(mid) ?? mid)) },
-    { label: text.brand, cell: ({ brand }) => brand ?? text.anyBrand },
+    { label: text.brand, cell: ({ brand }) => (brand === null ? text.anyBrand : methodCell(brand)) },
     { label: text.left, isNumber: true, cell: ({ left }) => left },
   ];
-  const isShown = session.principal.mids === null && gateway.simulator !== undefined;
-  const answer: unknown = isShown ? (await listFaults(gateway)).body.faults : [];
-  const faults = (Array.isArray(answer) ? answer : []).filter(isObject) as unknown as Fault[];
+  const isShown = gateway.simulator !== undefined;
+  const faults = isShown ? await listFaults(gateway, session.principal) : [];
   const fields = html`${choiceField({ name: 'mid', label: text.account, value: own.mid, error: error('fault_mid') }, scopes(request, chosen))}
-${choiceField({ name: 'brand', label: text.brand, error: error('brand') }, [['', text.anyBrand], ...Object.keys(BRANDS).map((one): [string, string] => [one, one])])}
+${choiceField({ name: 'brand', label: text.brand, error: error('brand') }, [['', text.anyBrand], ...Object.keys(BRANDS).map((one): [string, string] => [one, methodName(one)])])}
 ${choiceField(
   { name: 'mode', label: text.mode, value: sent?.form.get('mode'), error: error('mode') },
   FAULT_MODES.map((one): [string, string] => [one, text.modes[one] ?? one]),
@@ -190,7 +185,7 @@ async function reportAsBank(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, form: sent } = request;
   const payment = await seenPayment(request, sent.get('payment')?.trim() ?? '');
   return perform(request, 'bank', payment?.mid, 'scenario', async () => {
-    if (!payment) throw invalidField('payment', en.sandboxConsole.noSuchPayment);
+    if (!payment) throw invalidField('payment', panelTexts.sandboxConsole.noSuchPayment);
     const scenario = sent.get('scenario') ?? '';
     if (!Object.hasOwn(text.scenarios, scenario)) throw invalidField('scenario', text.chooseOne);
     const [name = '', value] = scenario.split(':');
@@ -234,11 +229,12 @@ const move = (request: PanelRequest): Promise<PanelAnswer> =>
     return { mid: mid ?? null, subject: null, after: { seconds: by * unit } };
   });
 
-const common = { permission: 'sandbox.use', isSandboxOnly: true } as const;
+const common = { permission: 'sandbox.use', scope: 'accounts', isSandboxOnly: true } as const;
+const change = { method: 'POST', unconfirmed: 'The sandbox moves no money.', ...common } as const;
 
 export const controlPages: readonly PanelRoute[] = [
   { method: 'GET', path: PATHS.controls, ...common, handle: show },
-  { method: 'POST', path: `${PATHS.controls}/bank`, ...common, handle: reportAsBank },
-  { method: 'POST', path: `${PATHS.controls}/fault`, ...common, handle: inject },
-  { method: 'POST', path: `${PATHS.controls}/clock`, ...common, handle: move },
+  { ...change, path: `${PATHS.controls}/bank`, handle: reportAsBank },
+  { ...change, path: `${PATHS.controls}/fault`, handle: inject },
+  { ...change, path: `${PATHS.controls}/clock`, handle: move },
 ];

@@ -1,16 +1,16 @@
 /** What the pages of the sandbox console share: their heading, the chosen account, and errors beside fields. */
-import { findAccount } from '../../../core/accounts.ts';
+import { findAccount } from '../../../core/accounts/accounts.ts';
 import type { Account } from '../../../core/context.ts';
-import { sees } from '../../../core/principal.ts';
-import { type Html, html } from '../../../lib/html.ts';
-import { isUuid } from '../../../lib/id.ts';
+import { sees } from '../../../core/operators/principal.ts';
+import { isUuid } from '../../../lib/crypto/id.ts';
+import { type Html, html } from '../../../lib/text/html.ts';
 import { ERRORS, type Problem, Refusal } from '../../../rules/errors.ts';
-import { accountNames } from '../filters.ts';
-import { en } from '../locales/en.ts';
-import { choiceField, empty, tabs, withQuery } from '../parts.ts';
-import type { PanelAnswer, PanelRequest } from '../route.ts';
+import { accountNames } from '../frame/filters.ts';
+import { choiceField, empty, tabs, withQuery } from '../frame/parts.ts';
+import type { PanelAnswer, PanelRequest } from '../frame/route.ts';
+import { panelTexts } from '../locales/index.ts';
 
-const text = en.sandboxConsole;
+const text = panelTexts.sandboxConsole;
 
 export const PATHS = {
   payment: '/admin/sandbox',
@@ -28,9 +28,9 @@ export function consolePage(tab: Tab, account: Account | undefined, body: Html, 
     isActive: one === tab,
   }));
   return {
-    title: `${en.sections.sandbox}: ${text.tabs[tab]}`,
+    title: `${panelTexts.sections.sandbox}: ${text.tabs[tab]}`,
     status,
-    body: html`<div class="head"><h1>${en.sections.sandbox}</h1></div>${tabs(text.pages, views)}
+    body: html`<div class="head"><h1>${panelTexts.sections.sandbox}</h1></div>${tabs(text.pages, views)}
 ${body}`,
   };
 }

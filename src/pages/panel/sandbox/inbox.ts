@@ -1,24 +1,24 @@
 /** The page of the sandbox console that shows callbacks as they arrive at the inbox of an account. */
-import { changeAccount } from '../../../core/accounts.ts';
-import { clearInbox, type InboxCallback, listInbox, setInboxAnswer } from '../../../core/callback-inbox.ts';
-import { auditEntry, sees } from '../../../core/principal.ts';
-import { html } from '../../../lib/html.ts';
+import { changeAccount } from '../../../core/accounts/accounts.ts';
+import { auditEntry, sees } from '../../../core/operators/principal.ts';
+import { clearInbox, type InboxCallback, listInbox, setInboxAnswer } from '../../../core/sandbox/callback-inbox.ts';
+import { html } from '../../../lib/text/html.ts';
 import { invalidField, type Problem, Refusal } from '../../../rules/errors.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { MOST_FAULTS } from '../../../rules/sandbox-scenarios.ts';
-import { formToken } from '../layout.ts';
-import { en } from '../locales/en.ts';
-import { badge, type Column, empty, facts, field, notice, table, time } from '../parts.ts';
-import type { PanelAnswer, PanelRequest, PanelRoute } from '../route.ts';
+import { formToken } from '../frame/layout.ts';
+import { badge, type Column, empty, facts, field, notice, table, time } from '../frame/parts.ts';
+import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
+import { panelTexts } from '../locales/index.ts';
 import { accountForm, chosenAccount, consolePage, errorIn, PATHS, problemsOf, withoutAccounts } from './frame.ts';
 
-const text = en.sandboxConsole;
+const text = panelTexts.sandboxConsole;
 const SHOWN = 25;
 const REFRESH_SECONDS = 4;
 
 const validity = (isValid: boolean) => badge(isValid ? text.valid : text.invalid, isValid ? 'good' : 'bad');
 
-const columns: Column<InboxCallback>[] = [
+const columns = (): Column<InboxCallback>[] => [
   { label: text.number, isNumber: true, cell: ({ number }) => number },
   { label: text.receivedAt, cell: ({ receivedAt }) => time(receivedAt) },
   { label: text.hash, cell: ({ isHashValid }) => validity(isHashValid) },
@@ -31,7 +31,8 @@ const columns: Column<InboxCallback>[] = [
   },
 ];
 
-const DONE: Readonly<Record<string, string>> = { use: text.inboxSet, answer: text.answerSet, clear: text.cleared };
+const doneText = (done: string | undefined): string | undefined =>
+  ({ use: text.inboxSet, answer: text.answerSet, clear: text.cleared })[done ?? ''];
 
 /** Problems of a submitted form stop the page from refreshing itself, because that would remove them. */
 async function page(
@@ -59,7 +60,7 @@ async function page(
   return consolePage(
     'callbacks',
     account,
-    html`${notice(DONE[query.done ?? ''])}${accountForm('callbacks', chosen)}
+    html`${notice(doneText(query.done))}${accountForm('callbacks', chosen)}
 <section class="card"><h2>${text.inboxAddress}</h2><p class="mono">${url}</p>${
       isSet
         ? html`<p class="soft">${text.inboxIsSet}</p>`
@@ -68,7 +69,9 @@ async function page(
       !isSet && isAllowed(session.principal.role, 'accounts.change') && button('use', text.useInbox, '')
     }${items.length > 0 && button('clear', text.clear, 'quiet')}</div></section>
 <section class="card flush"${!problems && html` data-refresh="${REFRESH_SECONDS}"`}><h2 class="inset">${text.inbox}</h2><p class="inset soft small">${text.refreshes}</p>${
-      items.length > 0 ? table(text.inbox, columns, items.toReversed()) : empty(text.noCallbacks, text.noCallbacksHint)
+      items.length > 0
+        ? table(text.inbox, columns(), items.toReversed())
+        : empty(text.noCallbacks, text.noCallbacksHint)
     }</section>
 <form class="card" method="post" action="${path}/answer">${formToken(session)}<h2>${text.nextAnswers}</h2>
 <div class="filters">${field({ name: 'answer', label: text.status, value: request.form.get('answer') ?? '500', error: error('answer'), attributes: html`inputmode="numeric"` })}${field({ name: 'count', label: text.answers, value: request.form.get('count') ?? '1', error: error('count'), attributes: html`inputmode="numeric"` })}<button class="quiet">${text.setAnswer}</button></div></form>`,
@@ -119,16 +122,18 @@ async function answer(request: PanelRequest): Promise<PanelAnswer> {
   }
 }
 
-const common = { permission: 'sandbox.use', isSandboxOnly: true } as const;
+const common = { permission: 'sandbox.use', scope: 'accounts', isSandboxOnly: true } as const;
+const form = { method: 'POST', unconfirmed: 'The inbox exists in the sandbox only.', ...common } as const;
 
 export const inboxPages: readonly PanelRoute[] = [
   { method: 'GET', path: PATHS.callbacks, ...common, handle: (request) => page(request, request.query.mid) },
-  { method: 'POST', path: `${PATHS.callbacks}/:mid/clear`, ...common, handle: clear },
-  { method: 'POST', path: `${PATHS.callbacks}/:mid/answer`, ...common, handle: answer },
+  { ...form, path: `${PATHS.callbacks}/:mid/clear`, handle: clear },
+  { ...form, path: `${PATHS.callbacks}/:mid/answer`, handle: answer },
   {
     method: 'POST',
     path: `${PATHS.callbacks}/:mid/use`,
     permission: 'accounts.change',
+    scope: 'accounts',
     isSandboxOnly: true,
     confirmFor: `${PATHS.callbacks}?mid=:mid`,
     handle: useInbox,

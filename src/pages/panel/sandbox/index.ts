@@ -1,5 +1,5 @@
 /** The sandbox console: make payments, play the bank, inject faults, move the clock, watch callbacks. */
-import type { PanelRoute } from '../route.ts';
+import type { PanelRoute } from '../frame/route.ts';
 import { controlPages } from './controls.ts';
 import { inboxPages } from './inbox.ts';
 import { consolePaymentPages } from './payment.ts';

@@ -1,6 +1,6 @@
 /** The page of the sandbox console that makes a payment of any brand, as a merchant's server would. */
 import { maskedAnswer } from '../../../core/api-calls/mask.ts';
-import { auditEntry } from '../../../core/principal.ts';
+import { auditEntry } from '../../../core/operators/principal.ts';
 import {
   type ConsoleField,
   type ConsoleProtocol,
@@ -8,17 +8,17 @@ import {
   consoleBrands,
   consoleFields,
   consoleRequest,
-} from '../../../core/sandbox-console.ts';
-import { type Html, html } from '../../../lib/html.ts';
-import { isUuid } from '../../../lib/id.ts';
-import { isObject } from '../../../lib/json.ts';
-import { brandOf } from '../../../rules/brands.ts';
+} from '../../../core/sandbox/console.ts';
+import { isUuid } from '../../../lib/crypto/id.ts';
+import { type Html, html } from '../../../lib/text/html.ts';
+import { isObject } from '../../../lib/text/json.ts';
 import { type Problem, Refusal } from '../../../rules/errors.ts';
-import { formToken } from '../layout.ts';
-import { en } from '../locales/en.ts';
-import { badge, choiceField, field, notice } from '../parts.ts';
-import { exchange } from '../requests.ts';
-import type { PanelAnswer, PanelRequest, PanelRoute } from '../route.ts';
+import { exchange } from '../api-calls/requests.ts';
+import { formToken } from '../frame/layout.ts';
+import { badge, choiceField, field, notice } from '../frame/parts.ts';
+import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
+import { panelTexts } from '../locales/index.ts';
+import { methodName } from '../payments/methods.ts';
 import {
   accountForm,
   type ChosenAccount,
@@ -29,7 +29,7 @@ import {
   withoutAccounts,
 } from './frame.ts';
 
-const text = en.sandboxConsole;
+const text = panelTexts.sandboxConsole;
 const PROTOCOLS = ['s2s', 'checkout'] as const satisfies ConsoleProtocol[];
 
 interface Form {
@@ -63,21 +63,25 @@ async function formOf(
 const longField = ({ value, field: entry }: ConsoleField): boolean =>
   value.length > 100 || entry?.lengthMost !== undefined;
 
+/** What a text has between backticks is code. */
+const withCode = (text: string): Html =>
+  html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+
 function consoleInput(
   { name, value, field: entry }: ConsoleField,
   sent: string | undefined,
   error: string | undefined,
 ): Html {
   const details = [
-    entry?.hint ?? entry?.expects.replaceAll('`', ''),
+    entry?.hint ?? (entry && withCode(entry.expects)),
     entry?.need === 'must' || !entry ? undefined : text.optional,
-  ];
+  ].filter((detail) => detail !== undefined);
   const options = {
     name,
     label: entry?.label ?? text.labels[name] ?? name,
     // A secret is not repeated; the form has its sample again.
     value: entry?.isSecret ? value : (sent ?? value),
-    hint: [name, details.filter(Boolean).join(', ')].filter(Boolean).join(': '),
+    hint: html`<code>${name}</code> ${details.map((detail, index) => html`${index > 0 && ', '}${detail}`)}`,
     error,
     attributes: html`autocomplete="off" spellcheck="false"`,
   };
@@ -129,7 +133,7 @@ function page(
     text.payerAndAddresses,
     inputs((one) => !isOrder(one.name) && !isOfBrand(one)),
   );
-  const brands = consoleBrands(gateway, account, protocol).map((one): [string, string] => [one, one]);
+  const brands = consoleBrands(gateway, account, protocol).map((one): [string, string] => [one, methodName(one)]);
   const choices = html`${choiceField(
     { name: 'protocol', label: text.protocol, value: protocol },
     PROTOCOLS.map((one): [string, string] => [one, text.protocols[one]]),
@@ -141,7 +145,7 @@ function page(
     html`${accountForm('payment', chosen, choices)}
 ${outcome && outcomeView(outcome, fields)}${outcome && !isRefused && details}
 <form method="post" action="${PATHS.payment}">${formToken(session)}<input type="hidden" name="mid" value="${account.mid}"><input type="hidden" name="protocol" value="${protocol}"><input type="hidden" name="brand" value="${brand}">
-<p class="soft">${brandOf(brand)?.about} ${text.intro}</p>
+<p class="soft">${text.intro}</p>
 <div class="columns even"><div>${ofOrder}${ofBrand}</div>${others}</div>
 <div class="actions"><button>${text.send}</button></div></form>${isRefused && html`<div class="field">${details}</div>`}`,
     isRefused ? 400 : 200,
@@ -198,7 +202,9 @@ function problemsIn({ errors }: Record<string, unknown>): Problem[] {
   });
 }
 
+const common = { path: PATHS.payment, permission: 'sandbox.use', scope: 'accounts', isSandboxOnly: true } as const;
+
 export const consolePaymentPages: readonly PanelRoute[] = [
-  { method: 'GET', path: PATHS.payment, permission: 'sandbox.use', isSandboxOnly: true, handle: showForm },
-  { method: 'POST', path: PATHS.payment, permission: 'sandbox.use', isSandboxOnly: true, handle: send },
+  { method: 'GET', ...common, handle: showForm },
+  { method: 'POST', ...common, unconfirmed: 'The sandbox moves no money.', handle: send },
 ];

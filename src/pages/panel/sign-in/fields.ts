@@ -1,9 +1,9 @@
 /** The parts of the sign-in forms: fields with their hints and errors, notices, and the passkey button. */
 import { panelUrl, relyingPartyId } from '../../../core/operators/panel-address.ts';
-import { type Html, html } from '../../../lib/html.ts';
-import { en } from '../locales/en.ts';
+import { type Html, html } from '../../../lib/text/html.ts';
+import { panelTexts } from '../locales/index.ts';
 
-const { signIn: texts } = en;
+const { signIn: texts } = panelTexts;
 
 export interface FieldOptions {
   name: string;

@@ -1,7 +1,9 @@
 /** The routes of signing in to the panel and out of it, and of confirming who the operator is. */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Gateway } from '../../../core/context.ts';
+import { inviteFirstOwner } from '../../../core/operators/invitations.ts';
 import { hasPasskeys, proofOptions } from '../../../core/operators/passkeys.ts';
+import { auditEntry } from '../../../core/operators/principal.ts';
 import { endSession, findSession } from '../../../core/operators/sessions.ts';
 import {
   type ConfirmOutcome,
@@ -15,28 +17,38 @@ import {
   type SignInOutcome,
   signInWithPasskey,
 } from '../../../core/operators/sign-in.ts';
-import { auditEntry } from '../../../core/principal.ts';
-import { NotBegun } from '../../../lib/limiter.ts';
-import { Secret } from '../../../lib/secret.ts';
+import { Secret } from '../../../lib/crypto/secret.ts';
+import { NotBegun } from '../../../lib/flow/limiter.ts';
+import { isPrivateAddress } from '../../../lib/http/private-address.ts';
 import { LIMITS } from '../../../rules/limits.ts';
 import { isClientError, withFailure } from '../../failure.ts';
 import { readForm } from '../../form-body.ts';
-import { clearSessionCookie, ForeignForm, panelPath, requireOwnForm, sessionCookie } from '../cookie.ts';
-import { panelHeaders } from '../layout.ts';
-import { en } from '../locales/en.ts';
+import {
+  browserCookie,
+  clearSessionCookie,
+  ForeignForm,
+  panelPath,
+  requireOwnForm,
+  sessionCookie,
+} from '../frame/cookie.ts';
+import { panelHeaders } from '../frame/layout.ts';
+import { inLanguage, panelTag, panelTexts } from '../locales/index.ts';
 import { invitationRoutes } from './invitation.ts';
 import {
+  busyPage,
   codePage,
   codesLeftPage,
   confirmPage,
   failedPage,
+  firstOwnerPage,
   foreignFormPage,
   type SignInForm,
   signInPage,
 } from './pages.ts';
+import { resetRoutes } from './reset.ts';
 import { createTools } from './tools.ts';
 
-const { signIn: texts } = en;
+const { signIn: texts } = panelTexts;
 
 interface NextQuery {
   Querystring: { next?: string; signed_out?: string };
@@ -56,11 +68,17 @@ export function signInRoutes(
     reply.headers(panelHeaders(gateway));
     done();
   });
+  // After the body was read, which would lose the language.
+  app.addHook('preHandler', (request, _reply, done) => {
+    inLanguage(panelTag(undefined, request.headers['accept-language']), done);
+  });
   app.setErrorHandler((error: FastifyError, request, reply) => {
     if (error instanceof ForeignForm) return show(reply.code(403), foreignFormPage());
-    // Too many passwords are being checked.
-    if (error instanceof NotBegun) gateway.log.warn({ request_id: request.id }, 'sign-in refused: busy');
-    else if (!isClientError(error)) gateway.log.error({ err: error, request_id: request.id }, 'sign-in page failed');
+    if (error instanceof NotBegun) {
+      gateway.log.warn({ request_id: request.id }, 'sign-in refused: busy');
+      return show(withFailure(reply, error), busyPage(otherWays(request)));
+    }
+    if (!isClientError(error)) gateway.log.error({ err: error, request_id: request.id }, 'sign-in page failed');
     return show(withFailure(reply, error), failedPage());
   });
 
@@ -72,17 +90,46 @@ export function signInRoutes(
 
   const showSignIn = (reply: FastifyReply, status: number, form: SignInForm): FastifyReply =>
     show(reply.code(status), signInPage(gateway, form));
-  const showLocked = (reply: FastifyReply, form: SignInForm): FastifyReply =>
-    showSignIn(reply.header('retry-after', LIMITS.operatorFailureWindowMs / 1000), 429, {
+  /** What works although passwords are refused, for the browser of this request. */
+  const otherWays = (request: FastifyRequest): string =>
+    [
+      hasPasskeys(gateway) && texts.passkeyWorks,
+      // Not said in a browser that may be the known one that is locked out.
+      browserCookie(request) === '' && texts.knownBrowserWorks,
+    ]
+      .filter((sentence) => sentence !== false)
+      .join(' ');
+  const showLocked = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    form: SignInForm,
+    [windowMs, sentence]: readonly [number, string],
+  ): FastifyReply =>
+    showSignIn(reply.header('retry-after', windowMs / 1000), 429, {
       ...form,
-      problem: texts.locked,
+      problem: `${sentence} ${otherWays(request)}`.trim(),
     });
 
   app.get<NextQuery>('/admin/sign-in', async (request, reply) => {
     const next = panelPath(request.query.next);
     if (await openSession(request)) return reply.redirect(next, 303);
+    if (!(await gateway.operatorCredentials.isAnyoneActive())) return show(reply, firstOwnerPage(isNear(request)));
     const message = request.query.signed_out === undefined ? undefined : texts.signedOut;
     return showSignIn(reply, 200, { next, message });
+  });
+
+  /** Whether the request may create the first owner of a sandbox: it comes from this machine or its network. */
+  const isNear = (request: FastifyRequest): boolean =>
+    gateway.environment === 'sandbox' &&
+    request.headers['x-forwarded-for'] === undefined &&
+    isPrivateAddress(addressOf(request));
+
+  app.post('/admin/first-owner', async (request, reply) => {
+    requireOwnForm(gateway, request);
+    const by = { kind: 'system', id: null, name: 'sign-in page', address: addressOf(request) } as const;
+    const secret = isNear(request) ? await inviteFirstOwner(gateway, by) : undefined;
+    // A form may lead to its own host only.
+    return reply.redirect(secret ? `/admin/invitation/${secret.reveal()}` : '/admin/sign-in', 303);
   });
 
   app.post('/admin/sign-in', async (request, reply) => {
@@ -95,7 +142,9 @@ export function signInRoutes(
     };
     if (Object.keys(errors).length > 0) return showSignIn(reply, 422, { ...form, errors });
     const outcome = await checkPassword(gateway, form.email, new Secret(answer('password')), clientOf(request));
-    if (outcome === 'locked') return showLocked(reply, form);
+    if (outcome === 'locked') {
+      return showLocked(request, reply, form, [LIMITS.operatorFailureWindowMs, texts.locked]);
+    }
     if (outcome === 'wrong') return showSignIn(reply, 422, { ...form, errors: { password: texts.wrong } });
     return show(reply, codePage(form.next, outcome.pending));
   });
@@ -109,7 +158,7 @@ export function signInRoutes(
     outcome: Extract<SignInOutcome, object>,
     next: string,
   ): Promise<FastifyReply> => {
-    await begin(request, reply, outcome.cookie);
+    await begin(request, reply, outcome);
     return outcome.codesLeft === undefined
       ? reply.redirect(next, 303)
       : show(reply, codesLeftPage(next, outcome.codesLeft));
@@ -124,7 +173,9 @@ export function signInRoutes(
       return show(reply.code(422), codePage(next, pending, texts.missing));
     }
     const outcome = await finishSignIn(gateway, pending, answer('code'), clientOf(request));
-    if (outcome === 'locked') return showLocked(reply, { next });
+    if (outcome === 'locked') {
+      return showLocked(request, reply, { next }, [LIMITS.operatorCodeWindowMs, texts.codeLocked]);
+    }
     if (outcome === 'expired') return showSignIn(reply, 422, { next, problem: texts.expired });
     if (outcome === 'wrong') return show(reply.code(422), codePage(next, pending, texts.codeWrong));
     return finish(request, reply, outcome, next);
@@ -138,8 +189,7 @@ export function signInRoutes(
     const next = panelPath(answer('next'));
     const proof = { state: answer('state'), credential: answer('credential') };
     const outcome = await signInWithPasskey(gateway, proof, clientOf(request));
-    if (outcome === 'locked') return showLocked(reply, { next });
-    if (typeof outcome === 'string') return showSignIn(reply, 422, { next, problem: texts.passkeyWrong });
+    if (outcome === 'wrong') return showSignIn(reply, 422, { next, problem: texts.passkeyWrong });
     return finish(request, reply, outcome, next);
   });
 
@@ -166,7 +216,8 @@ export function signInRoutes(
   ): Promise<FastifyReply> => {
     const { hasPassword, hasPasskey } = await methodsOf(gateway, session.operator);
     const ways = { hasPassword, hasPasskey: hasPasskey && hasPasskeys(gateway) };
-    return show(reply, confirmPage(gateway, session, { next, ...ways, ...messages }));
+    const tag = panelTag(session.operator.language, reply.request.headers['accept-language']);
+    return inLanguage(tag, () => show(reply, confirmPage(gateway, session, { next, ...ways, ...messages })));
   };
 
   app.get<NextQuery>('/admin/confirm', async (request, reply) => {
@@ -202,7 +253,10 @@ export function signInRoutes(
 
   app.get('/admin/confirm/passkey', async (request, reply) => {
     const open = await openSession(request);
-    return sendOptions(reply, open && (await proofOptions(gateway, open.session.operator.operatorId)));
+    return sendOptions(
+      reply,
+      open && (await proofOptions(gateway, open.session.digest, open.session.operator.operatorId)),
+    );
   });
 
   app.post('/admin/confirm/passkey', async (request, reply) => {
@@ -217,4 +271,5 @@ export function signInRoutes(
   });
 
   invitationRoutes(app, gateway, tools);
+  resetRoutes(app, gateway, tools);
 }

@@ -3,12 +3,12 @@ import encodeQR from 'qr';
 import type { Gateway } from '../../../core/context.ts';
 import { OPERATOR_NAME_LENGTH, type OpenInvitation, type Setup } from '../../../core/operators/invitations.ts';
 import { totpUri } from '../../../core/operators/totp.ts';
-import { Html, html } from '../../../lib/html.ts';
-import type { PanelPage } from '../layout.ts';
-import { en } from '../locales/en.ts';
+import { Html, html } from '../../../lib/text/html.ts';
+import type { PanelPage } from '../frame/layout.ts';
+import { panelTexts } from '../locales/index.ts';
 import { field, hidden, notice, passkeyButton, passkeyElsewhere, passkeyForm } from './fields.ts';
 
-const { signIn: texts } = en;
+const { signIn: texts } = panelTexts;
 
 export interface InvitationForm {
   name?: string;
@@ -37,7 +37,7 @@ ${notice('bad', problem)}
 <div class="card">
 ${
   operator
-    ? html`<p>${texts.invitationIntro} <strong>${operator.email}</strong> (${en.roles[operator.role]}).</p>
+    ? html`<p>${texts.invitationIntro} <strong>${operator.email}</strong> (${panelTexts.roles[operator.role]}).</p>
 ${operator.state === 'active' && html`<p>${texts.replaces}</p>`}
 <input type="hidden" name="email" autocomplete="username" value="${operator.email}">`
     : html`<p>${texts.ownerIntro}</p>

@@ -14,13 +14,13 @@ import {
   readProfile,
 } from '../../../core/operators/invitations.ts';
 import { signIn } from '../../../core/operators/sign-in.ts';
-import { Secret } from '../../../lib/secret.ts';
-import { requireOwnForm } from '../cookie.ts';
-import { en } from '../locales/en.ts';
+import { Secret } from '../../../lib/crypto/secret.ts';
+import { requireOwnForm } from '../frame/cookie.ts';
+import { panelTexts } from '../locales/index.ts';
 import { type InvitationForm, invitationPage, noInvitationPage, recoveryPage, setupPage } from './invitation-pages.ts';
 import type { SignInTools } from './tools.ts';
 
-const { signIn: texts } = en;
+const { signIn: texts } = panelTexts;
 
 interface InvitationRoute {
   Params: { secret: string };
@@ -87,8 +87,9 @@ export function invitationRoutes(app: FastifyInstance, gateway: Gateway, tools: 
   );
 
   app.get<InvitationRoute>('/admin/invitation/:secret/passkey', async (request, reply) => {
-    const invitation = await openInvitation(gateway, request.params.secret);
-    return sendOptions(reply, invitation && (await invitationPasskeyOptions(gateway, invitation)));
+    const { secret } = request.params;
+    const invitation = await openInvitation(gateway, secret);
+    return sendOptions(reply, invitation && (await invitationPasskeyOptions(gateway, secret, invitation)));
   });
 
   app.post<InvitationRoute>('/admin/invitation/:secret/passkey', async (request, reply) => {
@@ -99,7 +100,7 @@ export function invitationRoutes(app: FastifyInstance, gateway: Gateway, tools: 
     const client = clientOf(request);
     const result = { state: answer('state'), credential: answer('credential') };
     const operator = await acceptWithPasskey(gateway, secret, profile, result, client);
-    if (operator === 'refused') return again({ problem: texts.passkeyRefused });
+    if (operator === 'refused' || operator === 'passkeyInUse') return again({ problem: texts.passkeyRefused });
     if (operator === 'emailInUse') return again({ errors: { email: texts.emailInUse } });
     if (operator === 'noInvitation') return showNone(reply);
     await begin(request, reply, await signIn(gateway, operator, 'invitation', client));
@@ -128,7 +129,7 @@ export function invitationRoutes(app: FastifyInstance, gateway: Gateway, tools: 
       return show(reply.code(422), setupPage(codePath(secret), setup, answer('setup'), texts.setupWrong));
     }
     if (accepted === 'emailInUse') return again({ ...setup, errors: { email: texts.emailInUse } });
-    if (accepted === 'noInvitation') return showNone(reply);
+    if (typeof accepted === 'string') return showNone(reply);
     await begin(request, reply, await signIn(gateway, accepted.operator, 'invitation', client));
     return show(reply, recoveryPage(accepted.recoveryCodes));
   });

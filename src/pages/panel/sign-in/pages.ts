@@ -1,14 +1,13 @@
 /** The sign-in pages: e-mail and password, the code, the confirmation, and refusals. */
 import type { Gateway } from '../../../core/context.ts';
 import type { Session } from '../../../core/operators/sessions.ts';
-import { html } from '../../../lib/html.ts';
-import { formToken, type PanelPage } from '../layout.ts';
-import { en } from '../locales/en.ts';
+import { html } from '../../../lib/text/html.ts';
+import { formToken, type PanelPage } from '../frame/layout.ts';
+import { panelTexts } from '../locales/index.ts';
 import { field, hidden, notice, passkeyButton, passkeyElsewhere, passkeyForm } from './fields.ts';
 
-const { signIn: texts } = en;
-
-type PublicUrl = Pick<Gateway, 'publicUrl'>;
+const { signIn: texts } = panelTexts;
+type PublicUrl = Pick<Gateway, 'publicUrl'> & Partial<Pick<Gateway, 'mailer'>>;
 
 export interface SignInForm {
   next: string;
@@ -20,7 +19,7 @@ export interface SignInForm {
 }
 
 export function signInPage(
-  { publicUrl }: PublicUrl,
+  { publicUrl, mailer }: PublicUrl,
   { next, email, problem, message, errors = {} }: SignInForm,
 ): PanelPage {
   const isRetry = errors.password !== undefined && errors.email === undefined;
@@ -41,9 +40,24 @@ ${field({ name: 'password', label: texts.password, type: 'password', autocomplet
 <div class="field"><button class="wide quiet">${texts.submit}</button></div>
 </form>
 </div>
+${mailer && html`<p class="small"><a href="/admin/forgotten">${texts.forgottenLink}</a></p>`}
 <p class="small soft">${texts.forgotten}</p>`,
   };
 }
+
+/** In place of the sign-in form while no operator exists; a request from elsewhere is told the command only. */
+const FIRST_OWNER_COMMAND = 'turnpike operator invite you@example.com owner';
+
+export const firstOwnerPage = (mayCreate: boolean): PanelPage => ({
+  title: texts.firstTitle,
+  body: html`<div class="card"><h1>${texts.firstTitle}</h1>${
+    mayCreate
+      ? html`<p>${texts.firstText}</p>
+<form method="post" action="/admin/first-owner"><div class="field"><button class="wide">${texts.firstButton}</button></div></form>`
+      : html`<p>${texts.firstCommandText}</p>
+<pre class="wrap"><code data-copy="${panelTexts.copy}" data-copied="${panelTexts.copied}">${FIRST_OWNER_COMMAND}</code></pre>`
+  }</div>`,
+});
 
 export const codePage = (next: string, pending: string, error?: string): PanelPage => ({
   title: texts.codeTitle,
@@ -115,6 +129,10 @@ const messagePage = (title: string, text: string, href: string, link: string): P
 /** A form of another site, or of a session that has ended. */
 export const foreignFormPage = (): PanelPage =>
   messagePage(texts.foreignTitle, texts.foreignText, '/admin', texts.toPanel);
+
+/** Too many passwords are being checked. */
+export const busyPage = (otherWays: string): PanelPage =>
+  messagePage(texts.busyTitle, `${texts.busyText} ${otherWays}`, '/admin/sign-in', texts.toSignIn);
 
 export const failedPage = (): PanelPage =>
   messagePage(texts.failedTitle, texts.failedText, '/admin/sign-in', texts.toSignIn);

@@ -22,9 +22,9 @@ export const attention = {
   } satisfies Record<Resolution, string>,
   confirm: {
     accept:
-      'The money counts: the payment becomes SETTLED, and the merchant gets the callback of a success. This cannot be undone, but the payment can be refunded later.',
+      'The money counts: the payment counts as paid, and the shop gets the callback of a success. This cannot be undone, but the payment can be refunded later.',
     refund:
-      'The provider sends the money back to the payer. The payment stays as it is, and the merchant gets no callback. This cannot be undone.',
+      'The provider sends the money back to the payer. The payment stays as it is, and the shop gets no callback. This cannot be undone.',
     dismiss: 'Only the mark is removed. Nothing changes at the provider, and the payment stays as it is.',
   } satisfies Record<Resolution, string>,
 };

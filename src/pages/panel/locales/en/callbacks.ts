@@ -1,8 +1,27 @@
 /** The texts of the callback log in English. */
+import type { CallbackType } from '../../../../rules/callbacks.ts';
 
 export const callbacks = {
   callback: 'Callback',
   created: 'Created',
+  order: 'Order',
+  account: 'Account',
+  states: { waiting: 'waiting', delivered: 'delivered', parked: 'given up' },
+  notSent: 'not sent',
+  types: {
+    sale: 'Payment',
+    recurring: 'Recurring payment',
+    redirect: 'Payer redirected',
+    '3ds': '3-D Secure',
+    capture: 'Capture',
+    void: 'Cancellation',
+    reversal: 'Release',
+    refund: 'Refund',
+    chargeback: 'Chargeback',
+    expiry: 'Expiry',
+  } satisfies Record<CallbackType, string>,
+  nothingFound: 'No callback matches',
+  nothingFoundHint: 'Remove a filter.',
   type: 'Type',
   state: 'State',
   attempts: 'Attempts',

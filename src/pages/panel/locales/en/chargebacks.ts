@@ -1,5 +1,5 @@
 /** The texts of the chargebacks in English. */
-import type { ChargebackState } from '../../../../rules/chargebacks.ts';
+import type { ChargebackStage, ChargebackState } from '../../../../rules/chargebacks.ts';
 
 export const chargebacks = {
   chargeback: 'Chargeback',
@@ -11,7 +11,19 @@ export const chargebacks = {
   overdue: 'overdue',
   soon: 'soon',
   state: 'State',
-  states: { open: 'Open', answered: 'Answered', closed: 'Closed' } satisfies Record<ChargebackState, string>,
+  states: { open: 'Open', answered: 'Answered', won: 'Won', lost: 'Lost', closed: 'Closed' } satisfies Record<
+    ChargebackState,
+    string
+  >,
+  stage: 'Stage',
+  stages: {
+    inquiry: 'Inquiry',
+    warning: 'Warning',
+    chargeback: 'Chargeback',
+    second_chargeback: 'Second chargeback',
+  } satisfies Record<ChargebackStage, string>,
+  reason: 'Reason',
+  noAnswer: 'No answer is possible',
   note: 'Note',
   noteHint: 'For the operators and the merchant of the account.',
   files: 'Files',
@@ -22,9 +34,13 @@ export const chargebacks = {
   nothingFoundHint: 'Remove a filter.',
   save: 'Save',
   saved: 'Saved.',
-  respond: 'Respond',
+  respond: 'Your records',
+  respondHint:
+    'Answer the bank in the portal of your provider: this gateway sends nothing to it. Keep here what you did and what you sent.',
   evidence: 'Evidence',
-  noEvidence: 'No files yet. Receipts, proof of delivery and messages of the payer help to answer the bank.',
+  evidenceHint:
+    'Banks usually want: the order and its terms, proof of delivery or of use, messages of the payer, and a refund if there was one.',
+  noEvidence: 'No files yet.',
   file: 'File',
   fileHint: 'PDF, PNG, JPEG or text, up to 2 MB. At most ten files.',
   noFile: 'Choose a file.',

@@ -2,6 +2,10 @@
 
 export const me = {
   title: 'Your sign-in',
+  language: 'Language',
+  languageLabel: 'Language of the panel',
+  browserLanguage: 'As in the browser',
+  languageButton: 'Save language',
   intro: 'How you sign in to the panel, and where you are signed in.',
   done: 'Saved.',
   confirmFirst: 'To change anything here, prove first who you are.',
@@ -44,4 +48,14 @@ export const me = {
   end: 'End',
   endOthers: 'End all other sessions',
   unknownBrowser: 'Unknown browser',
+  notices: 'E-mails to you',
+  noticesHint: 'The panel tells you at {email} what is new, at most once an hour for each topic.',
+  noticesOff: 'This installation has no mail server, so that nothing is sent.',
+  noticesButton: 'Save e-mails',
+  topics: {
+    chargebacks: 'New chargebacks',
+    attention: 'Payments that need attention',
+    connections: 'Providers that do not answer',
+    summary: 'A summary of the week, on Mondays',
+  },
 };

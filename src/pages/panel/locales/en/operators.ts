@@ -3,11 +3,17 @@
 export const operators = {
   name: 'Name',
   email: 'E-mail address',
+  refundLimit: 'Refund limit',
+  refundLimitHint:
+    'The most that this person may refund of one payment, in its currency, such as 50.00. Leave it empty for no limit.',
+  refundLimitProblem: 'Enter a number such as 50.00, or nothing.',
+  noLimit: 'No limit',
+  delete: 'Delete',
   role: 'Role',
   state: 'State',
   lastSignIn: 'Last sign-in',
   change: 'Change',
-  save: 'Save role',
+  save: 'Save',
   suspend: 'Suspend',
   resume: 'End suspension',
   invite: 'Invite an operator',
@@ -20,4 +26,8 @@ export const operators = {
   emailProblem: 'Enter an e-mail address.',
   emailInUse: 'There is an operator with this address.',
   you: 'you',
+  states: { invited: 'invited', active: 'active', suspended: 'suspended' },
+  mailed: 'The invitation was sent by e-mail.',
+  notMailed: 'The e-mail could not be sent:',
+  mailedHint: 'You can also send this link yourself. It works once, for seven days, and is not shown again.',
 };

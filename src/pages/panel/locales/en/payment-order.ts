@@ -11,5 +11,6 @@ export const paymentOrder = {
   discount: 'Discount',
   total: 'Total',
   receipt: 'Receipt by e-mail',
+  receiptAttempt: 'Receipt by e-mail, attempt {attempt}',
   states: { waiting: 'waiting', sent: 'sent', failed: 'failed' },
 };

@@ -47,6 +47,8 @@ export const reconciliations = {
     currency: 'Currency',
     type: 'Type',
     date: 'Date',
+    fee: 'Fee',
+    net: 'Net amount',
   } satisfies Record<StatementColumn, string>,
   columnHints: {
     reference: 'Our payment id or operation id',
@@ -55,6 +57,8 @@ export const reconciliations = {
     currency: 'Or one currency for all rows, below',
     type: 'Optional: sale, refund or chargeback; other types are skipped',
     date: 'Optional: gives the period',
+    fee: 'Optional: what the provider charged; it goes to the ledger as a cost',
+    net: 'Optional: gives the fee, too',
   } satisfies Record<StatementColumn, string>,
   format: 'Format',
   delimiter: 'Delimiter',
@@ -78,12 +82,14 @@ export const reconciliations = {
   outcome: 'Outcome',
   outcomes: {
     different: 'Different amount',
+    reversed: 'Taken back',
     missing_here: 'Missing here',
     missing_there: 'Missing there',
     matched: 'Matched',
   } satisfies Record<Outcome, string>,
   outcomeHints: {
     different: 'The amount or the currency differs from ours.',
+    reversed: 'A sale with a negative amount: the provider took it back.',
     missing_here: 'In the statement, but not with us.',
     missing_there: 'Ours in the period, but not in the statement.',
     matched: 'The same on both sides.',

@@ -82,6 +82,7 @@ export const sandboxConsole = {
     duplicate_news: 'Every notification twice',
     late_success: 'Declined, and a success later',
     wrong_amount: 'Notifications with a wrong amount',
+    decline: 'Declined by the bank',
     none: 'Remove the faults',
   } as Readonly<Record<string, string>>,
   count: 'Number of calls',

@@ -6,8 +6,10 @@ export const schedules = {
   active: 'Active',
   stopped: 'Stopped',
   stoppedAt: 'Stopped',
+  subscriptionStates: { active: 'active', finished: 'finished', ended: 'stopped' },
   finished: 'Ended',
-  interval: 'Every',
+  interval: 'Rhythm',
+  intervalText: 'Every {interval}, {count} times',
   dayOfMonth: 'Day of the month',
   delays: 'Intervals before the first charge',
   next: 'Next charge',
@@ -33,5 +35,5 @@ export const schedules = {
     subscription: 'The subscription is stopped: nothing more is charged for it.',
   } as Readonly<Record<string, string>>,
   none: 'No schedules',
-  noneHint: 'A merchant creates one with CREATE_SCHEDULE.',
+  noneHint: 'A shop creates one through the API when a payer subscribes. The guide for merchants says how.',
 };

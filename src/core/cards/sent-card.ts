@@ -1,0 +1,69 @@
+/** A card that the merchant sends with its request: the limits, the vault and 3DS of the payment page, through another door. */
+import { Refusal } from '../../rules/errors.ts';
+import type { KeptCard, PaymentWithDetails } from '../../store/payments/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { advance } from '../payments/advance.ts';
+import { payByCard } from '../payments/authenticate.ts';
+import { screened } from '../risk/screen.ts';
+import { checkSentAttempt } from './card-attempts.ts';
+import { type Card, cardOfToken, keepCardWithin, newKeptCard, openSavedCard } from './vault.ts';
+
+/** The card of an order. It exists in memory only, until the vault has it. */
+export interface SentCard {
+  card: Card;
+  /** What the payment stores of it. */
+  kept: KeptCard;
+  /** The vault has the card already. */
+  isSaved: boolean;
+}
+
+/** The decline reason of a card beyond a limit; the payer is not on a page of the gateway, so that only the merchant gets it. */
+const TOO_MANY_CARDS = 'Too many cards were tried.';
+
+export const newCard = (card: Card, wantsToken: boolean): SentCard => ({
+  card,
+  kept: newKeptCard(card, wantsToken),
+  isSaved: false,
+});
+
+/** The card of a token, with the security code if the merchant sent one. */
+export async function savedCard(
+  gateway: Gateway,
+  { mid }: Account,
+  token: string,
+  cvv: Card['cvv'],
+): Promise<SentCard> {
+  const found = await cardOfToken(gateway, token);
+  if (!found) throw new Refusal('unknownCardToken');
+  if (found.card.mid !== mid) throw new Refusal('foreignCardToken');
+  if (found.isExpired) throw new Refusal('expiredCardToken');
+  const saved = await openSavedCard(gateway, mid, [token], found.card.cardId);
+  if (!saved) throw new Refusal('unknownCardToken');
+  return { card: { ...saved.card, cvv }, kept: saved.kept, isSaved: true };
+}
+
+/**
+ * Begins a payment whose intent and card attempt are durable. A card beyond a limit is neither stored nor sent to a provider. If the process
+ * dies before the call, the provider is queried and has no such payment, which is then declined.
+ */
+export async function payBySentCard(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  { card, kept, isSaved }: SentCard,
+): Promise<PaymentWithDetails> {
+  const refusal = await checkSentAttempt(gateway, account, payment, (attempt, bounds) =>
+    isSaved
+      ? gateway.cardAttempts.counts(attempt, bounds)
+      : keepCardWithin(gateway, payment, card, kept, attempt, bounds),
+  );
+  if (refusal)
+    return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason: TOO_MANY_CARDS });
+  const ip = payment.details.payer.ip ?? '';
+  // The merchant's server sends the request, so nothing but the address is known of the payer's browser.
+  const browser = { ip, language: '', userAgent: '', accept: '' };
+  const seen = { number: card.number.reveal(), ip, isSaved };
+  return screened(gateway, account, payment, seen, (passed, threeDs) =>
+    payByCard(gateway, passed, account, card, browser, threeDs),
+  );
+}

@@ -1,0 +1,21 @@
+/** The hold after a restore: whether automatic charges and voids wait, and what the provider may know already. */
+import type { Restore } from '../../store/installation/restores.ts';
+import type { Gateway } from '../context.ts';
+
+/**
+ * Whether automatic charges and voids wait for an operator. The gateway moves money without a request in three places,
+ * and each of them waits: scheduled charges (the statement that claims them has the condition itself), voids of
+ * authorisations whose time is over (`payments/due.ts`), and operations that are sent again because the provider never
+ * received them (`payments/operate.ts`). After the release, the first two ask the provider before they act on something
+ * that it may know already; an operation is sent again under its own id. Read each time, in places that are rarely
+ * reached.
+ */
+export const isHeld = async ({ restores }: Pick<Gateway, 'restores'>): Promise<boolean> =>
+  (await restores.last())?.releasedAt === null;
+
+/**
+ * Whether the provider may know more about something of this moment than this database, which was restored. The clocks
+ * of a sandbox are restored, too: its moments can be repeated, so they tell nothing.
+ */
+export const isInLostTime = ({ environment }: Pick<Gateway, 'environment'>, restore: Restore, at: number): boolean =>
+  environment === 'sandbox' || restore.releasedAt === null || at <= restore.releasedAt;

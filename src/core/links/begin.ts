@@ -1,0 +1,142 @@
+/** Begins a session from a link: what the payer typed becomes an ordinary Checkout payment. */
+import { newId } from '../../lib/crypto/id.ts';
+import { amountText, minorUnits } from '../../lib/money/money.ts';
+import { typedAmount } from '../../lib/money/typed-amount.ts';
+import { isText } from '../../lib/text/json.ts';
+import { isPlainText } from '../../lib/text/plain-text.ts';
+import { NO_BRAND_YET } from '../../rules/brands.ts';
+import { isMailAddress, isPhone } from '../../rules/contacts.ts';
+import { exponentOf } from '../../rules/currencies.ts';
+import { Refusal } from '../../rules/errors.ts';
+import { cardNumbersAt } from '../../rules/fields.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { type Asked, LINK_LIMITS } from '../../rules/links.ts';
+import type { Link, OpenedLink } from '../../store/links/links.ts';
+import type { PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { openPayment } from '../payments/open.ts';
+import { linkState } from './state.ts';
+
+/** The bounds of an amount that the payer chooses. */
+export interface Bounds {
+  least: bigint;
+  most: bigint;
+}
+
+export const boundsOf = ({ amount, minAmount, maxAmount }: Link): Bounds | undefined =>
+  amount === null && minAmount !== null && maxAmount !== null ? { least: minAmount, most: maxAmount } : undefined;
+
+/** What is wrong with a field: it is missing, or does not look right. */
+export type TypedProblem = 'missing' | 'invalid';
+
+const isPlain = (value: string): boolean => isText(value, LINK_LIMITS.typed) && isPlainText(value);
+
+const IS_VALID: Readonly<Record<Asked, (value: string) => boolean>> = {
+  name: (value) => isPlain(value) && cardNumbersAt('name', value).length === 0,
+  email: isMailAddress,
+  phone: isPhone,
+  reference: (value) => isPlain(value) && cardNumbersAt('name', value).length === 0,
+};
+
+function readAmount(link: Link, typed: string): bigint | TypedProblem {
+  if (link.amount !== null) return link.amount;
+  const bounds = boundsOf(link) as Bounds;
+  const text = typedAmount(typed, exponentOf(link.currency));
+  if (text === '') return 'missing';
+  const units = minorUnits(text, exponentOf(link.currency), 'whole');
+  return typeof units === 'bigint' && units >= bounds.least && units <= bounds.most ? units : 'invalid';
+}
+
+/** What the payer typed, or what is wrong with it, by field. */
+export function readTyped(
+  link: Link,
+  form: ReadonlyMap<string, string>,
+): { amount: bigint; typed: Partial<Record<Asked, string>> } | { problems: Map<string, TypedProblem> } {
+  const problems = new Map<string, TypedProblem>();
+  const amount = readAmount(link, form.get('amount') ?? '');
+  if (typeof amount !== 'bigint') problems.set('amount', amount);
+  const typed = Object.fromEntries((link.ask as Asked[]).map((name) => [name, (form.get(name) ?? '').trim()]));
+  for (const [name, value] of Object.entries(typed)) {
+    if (value === '') problems.set(name, 'missing');
+    else if (!IS_VALID[name as Asked](value)) problems.set(name, 'invalid');
+  }
+  return problems.size > 0 || typeof amount !== 'bigint' ? { problems } : { amount, typed };
+}
+
+function payerOf({ name = '', email, phone }: Partial<Record<Asked, string>>): Record<string, string> {
+  const [first = '', ...last] = name.split(/\s+/);
+  return {
+    ...(first !== '' && { first_name: first }),
+    ...(last.length > 0 && { last_name: last.join(' ') }),
+    ...(email && { email }),
+    ...(phone && { phone }),
+  };
+}
+
+/** What a session is about, whether it began from a link or otherwise without a request of the merchant. */
+export interface Beginning {
+  sourceId: string;
+  orderPrefix: string;
+  amount: bigint;
+  currency: string;
+  isAuthorisation: boolean;
+  details: Omit<PaymentDetails, 'session' | 'payer'>;
+  payer: Record<string, string>;
+  session: Partial<NonNullable<PaymentDetails['session']>>;
+}
+
+/**
+ * Opens the session. The order is written first: a payment without it would hold no use. An order whose payment was not
+ * opened holds nothing.
+ */
+export async function beginSession(gateway: Gateway, account: Account, begun: Beginning): Promise<PaymentWithDetails> {
+  const { mid } = account;
+  const paymentId = newId();
+  const now = gateway.clock.now(mid);
+  const until = now + LIMITS.sessionMinutes * LIMITS.minuteMs;
+  const orderId = `${begun.orderPrefix}${paymentId.replaceAll('-', '').slice(-16)}`;
+  await gateway.begunOrders.insert({ mid, sourceId: begun.sourceId, orderId }, now);
+  const { payer } = begun;
+  return openPayment(gateway, account, {
+    protocol: 'checkout',
+    brand: NO_BRAND_YET,
+    paymentId,
+    orderId,
+    amountText: amountText(begun.amount, exponentOf(begun.currency)),
+    currency: begun.currency,
+    isAuthorisation: begun.isAuthorisation,
+    isRecurringInit: false,
+    payerUntil: until,
+    details: {
+      ...begun.details,
+      payer,
+      session: { id: paymentId, until, successUrl: '', methods: [], parameters: {}, ...begun.session, payer },
+    },
+    content: paymentId,
+  });
+}
+
+/** Begins a session of a link with what its payer typed; refuses a link that cannot be paid. */
+export function beginFromLink(
+  gateway: Gateway,
+  account: Account,
+  link: OpenedLink,
+  { amount, typed }: { amount: bigint; typed: Partial<Record<Asked, string>> },
+): Promise<PaymentWithDetails> {
+  if (account.isSuspended || linkState(link, gateway.clock.now(link.mid)) !== 'active') throw new Refusal('notPayable');
+  const { linkId, title, description, currency, isAuthorisation, methods, successUrl } = link;
+  const { reference } = typed;
+  return beginSession(gateway, account, {
+    sourceId: linkId,
+    orderPrefix: link.orderPrefix || 'link-',
+    amount,
+    currency,
+    isAuthorisation,
+    details: {
+      description: description === '' ? title : `${title}. ${description}`,
+      ...(reference !== undefined && { customData: { reference } }),
+    },
+    payer: payerOf(typed),
+    session: { linkId, methods, successUrl },
+  });
+}

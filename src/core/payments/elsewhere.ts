@@ -1,0 +1,85 @@
+/** Applies captures, voids and refunds that were made at the provider itself, such as in its dashboard. */
+import type { OperationOutcome, ProviderOperation, RefundElsewhere } from '../../connectors/connector.ts';
+import { isOpen, nextState } from '../../rules/states.ts';
+import type { CallRecord, PaymentWithDetails, Transition } from '../../store/payments/payments.ts';
+import type { Account, Gateway } from '../context.ts';
+import { advance, withHistory, writeWithRetry } from './advance.ts';
+import { applyOutcome } from './provider.ts';
+import { recordUnhandled } from './record.ts';
+
+const callOf = ({ connector }: PaymentWithDetails, outcome: string, operation: string): CallRecord => ({
+  verb: 'notification',
+  connector,
+  outcome,
+  tookMs: 0,
+  operation,
+});
+
+/**
+ * Books refunds that the provider reports, each once: its history entry has the provider's id of it. A refund that does not
+ * fit, or that fails after it was booked, is marked for the operator.
+ */
+export async function applyRefunds(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  refunds: readonly RefundElsewhere[],
+): Promise<void> {
+  for (const refund of refunds) {
+    await writeWithRetry(gateway, payment, (before, now) => composeRefund(gateway, before, refund, now));
+  }
+}
+
+async function composeRefund(
+  gateway: Gateway,
+  before: PaymentWithDetails,
+  { reference, amount: reported, isFailed }: RefundElsewhere,
+  now: number,
+): Promise<Transition | undefined> {
+  const known = (await gateway.payments.history(before)).filter(({ call }) => call?.operation === reference);
+  const isMarked = known.some(({ event }) => event === 'doubted');
+  if (isMarked || known.length > (isFailed ? 1 : 0) || (isFailed && known.length === 0)) return undefined;
+  const amount = reported === 'invalid' ? 0n : reported.amount;
+  const isPossible = amount > 0n && amount <= before.captured - before.refunded - before.reserved && !isFailed;
+  const event = before.refunded + amount === before.captured ? 'refunded' : 'partlyRefunded';
+  const to = isPossible ? nextState(before.state, event) : undefined;
+  if (to === undefined) {
+    const call = callOf(before, isFailed ? 'refund failed' : 'unexpected refund', reference);
+    const after: PaymentWithDetails = { ...withHistory(before, now), attention: before.attention ?? 'unresolved' };
+    return { before, after, event: 'doubted', actor: 'provider', call };
+  }
+  const after: PaymentWithDetails = { ...withHistory(before, now), refunded: before.refunded + amount, state: to };
+  return { before, after, event, actor: 'provider', call: callOf(before, 'refunded', reference), moved: amount };
+}
+
+/** A webhook reports an operation that is none of ours; `early` if the payment has to settle first. */
+export async function applyElsewhere(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  account: Account,
+  verb: ProviderOperation['verb'],
+  reference: string,
+  outcome: OperationOutcome,
+): Promise<'done' | 'early'> {
+  if (outcome.kind !== 'done') return 'done';
+  const { state, authorised, captured, busy } = payment;
+  const amount = outcome.reportedAmount ?? { amount: authorised };
+  if (verb === 'refund') {
+    if (isOpen(state)) return 'early';
+    await applyRefunds(gateway, payment, [{ reference, amount }]);
+    return 'done';
+  }
+  if (isOpen(state) && authorised === 0n) return 'early';
+  if (verb === 'void') {
+    if (busy !== null) return 'early';
+    await advance(gateway, payment, { event: 'voided', actor: 'provider', call: callOf(payment, 'voided', reference) });
+    return 'done';
+  }
+  // A sale is captured as a whole, and some providers report that, too.
+  const isPart = captured > 0n && captured < authorised;
+  if (captured > 0n && !isPart) return 'done';
+  const call = callOf(payment, 'captured', reference);
+  const isKnown = isPart && (await gateway.payments.history(payment)).some((row) => row.call?.operation === reference);
+  if (isPart && !isKnown) await recordUnhandled(gateway, payment, { ...call, outcome: 'a further capture' });
+  if (!isPart) await applyOutcome(gateway, payment, account, { kind: 'settled', captured: amount }, call);
+  return 'done';
+}

@@ -1,0 +1,38 @@
+/** The limit of the refunds of one user: it bounds the sum of what the user gives back of one payment. */
+import { amountText } from '../../lib/money/money.ts';
+import { limitUnits } from '../../lib/money/refund-limit.ts';
+import { exponentOf } from '../../rules/currencies.ts';
+import { Refusal } from '../../rules/errors.ts';
+import type { OperationRow, OperationVerb, Payment } from '../../store/payments/payments.ts';
+import type { Gateway } from '../context.ts';
+
+/** The operator or token that requests an operation; the token that is set by configuration has no id and no limit. */
+export interface Requester {
+  id: string | null;
+  /** A decimal number in the currency of the payment; null for no limit. */
+  refundLimit: string | null;
+}
+
+/** The operations that give money back. */
+const GIVES_BACK: readonly OperationVerb[] = ['refund', 'reversal', 'late_refund', 'late_void'];
+
+/**
+ * Refuses an operation with which the user would give back more than its limit. Operations are read after the payment: one
+ * that is written in between changes the payment, which is then read again with its operations.
+ */
+export async function requireWithinLimit(
+  gateway: Gateway,
+  payment: Payment,
+  { id, refundLimit }: Requester,
+  { verb, amount }: Pick<OperationRow, 'verb' | 'amount'>,
+): Promise<void> {
+  if (refundLimit === null || !GIVES_BACK.includes(verb)) return;
+  const given = (await gateway.operations.of(payment))
+    .filter(({ requestedBy, verb, state }) => requestedBy === id && GIVES_BACK.includes(verb) && state !== 'declined')
+    .reduce((sum, operation) => sum + operation.amount, 0n);
+  const exponent = exponentOf(payment.currency);
+  const left = limitUnits(refundLimit, exponent) - given;
+  if (amount <= left) return;
+  const sentence = `Your limit for refunds of one payment is ${refundLimit} ${payment.currency}; you can refund ${amountText(left > 0n ? left : 0n, exponent)} of this one.`;
+  throw new Refusal('forbidden', [{ field: 'amount', sentence }]);
+}

@@ -1,0 +1,35 @@
+/** The amounts that a provider reports, compared with those of the payment. */
+import type { ReportedAmount } from '../../connectors/connector.ts';
+import { isZeroAmount } from '../../lib/money/money.ts';
+import type { CallRecord, Payment } from '../../store/payments/payments.ts';
+
+/** The record of an answer that is not applied because of its amount: it keeps what was reported, for the operator. */
+export function wrongAmountRecord(
+  { currency }: Pick<Payment, 'currency'>,
+  { kind, reportedAmount }: { kind: string; reportedAmount?: ReportedAmount | undefined },
+  record: (outcome: string) => CallRecord,
+): CallRecord {
+  const call = record(`${kind}, wrong amount`);
+  if (typeof reportedAmount !== 'object') return call;
+  const { amount, currency: reported = currency } = reportedAmount;
+  return { ...call, reported: { amount: String(amount), currency: reported } };
+}
+
+/** Whether a reported amount is the expected one; an answer without an amount passes. */
+export function isExpectedAmount(
+  { amount, amountText, currency }: Pick<Payment, 'amount' | 'currency'> & { amountText?: string },
+  reported: ReportedAmount | undefined,
+): boolean {
+  if (reported === undefined || reported === 'invalid') return reported === undefined;
+  // The check of a card is an order of zero, which some providers authorise as such.
+  const isAmount =
+    reported.amount === amount || (reported.amount === 0n && amountText !== undefined && isZeroAmount(amountText));
+  return isAmount && (reported.currency ?? currency) === currency;
+}
+
+/** Of an authorisation a part may be captured; a sale is captured as a whole. */
+export function isPossibleCapture(payment: Payment, captured: ReportedAmount | undefined): boolean {
+  if (!payment.isAuthorisation || typeof captured !== 'object') return isExpectedAmount(payment, captured);
+  const { amount, currency = payment.currency } = captured;
+  return amount > 0n && amount <= payment.amount && currency === payment.currency;
+}

@@ -1,0 +1,113 @@
+/** Imports the operator's data for risk rules: ranges of card numbers, and the countries of IP networks. */
+import { parseRange, rangesAround } from '../../lib/http/address.ts';
+import { CsvProblem, csvRecords } from '../../lib/text/csv-reader.ts';
+import { COUNTRIES } from '../../rules/countries.ts';
+import { invalidField } from '../../rules/errors.ts';
+import { FUNDINGS } from '../../rules/risk/fields.ts';
+import type { BinRange, IpNetwork } from '../../store/risk/data.ts';
+import type { Gateway } from '../context.ts';
+import { auditEntry, type Caller } from '../operators/principal.ts';
+
+const BIN_COLUMNS = ['from', 'to', 'network', 'country', 'funding', 'issuer'] as const;
+const NETWORK_COLUMNS = ['network', 'country'] as const;
+
+async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+/** The rows of a file whose first line names these columns; `field` names the file in refusals. */
+export async function readCsv<Column extends string>(
+  bytes: Buffer,
+  columns: readonly Column[],
+  optional: readonly Column[] = [],
+): Promise<{ line: number; cells: Record<Column, string> }[]> {
+  const rows: { line: number; cells: Record<Column, string> }[] = [];
+  let header: string[] | undefined;
+  try {
+    for await (const { line, cells } of csvRecords(oneChunk(bytes), ',')) {
+      if (!header) {
+        header = cells;
+        const missing = columns.find((column) => !optional.includes(column) && !cells.includes(column));
+        const unknown = cells.find((cell) => !(columns as readonly string[]).includes(cell));
+        if (missing !== undefined || unknown !== undefined)
+          throw invalidField('line 1', 'The first line should name the columns.', { expected: `${columns.join(',')}` });
+        continue;
+      }
+      const named = header;
+      const row = Object.fromEntries(columns.map((column) => [column, cells[named.indexOf(column)] ?? '']));
+      rows.push({ line, cells: row as Record<Column, string> });
+    }
+  } catch (error) {
+    if (error instanceof CsvProblem) throw invalidField(`line ${error.line}`, error.message);
+    throw error;
+  }
+  if (!header) throw invalidField('body', 'The file is empty.', { expected: `${columns.join(',')}` });
+  return rows;
+}
+
+const wrong = (line: number, column: string, expected: string) =>
+  invalidField(`line ${line}.${column}`, 'This value is not valid.', { expected });
+
+const country = (line: number, value: string): string | null => {
+  if (value === '') return null;
+  if (!COUNTRIES.has(value.toUpperCase())) throw wrong(line, 'country', 'A country code of two letters, such as DE.');
+  return value.toUpperCase();
+};
+
+const RANGE_DIGITS = 12;
+
+export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): Promise<number> {
+  const rows = await readCsv(bytes, BIN_COLUMNS, ['network', 'country', 'funding', 'issuer']);
+  const ranges = rows.map(({ line, cells }): BinRange => {
+    const expected = '4 to 12 digits, such as 411111.';
+    if (!/^\d{4,12}$/.test(cells.from)) throw wrong(line, 'from', expected);
+    if (!/^\d{4,12}$/.test(cells.to)) throw wrong(line, 'to', expected);
+    const funding = cells.funding.toLowerCase();
+    if (funding !== '' && !(FUNDINGS as readonly string[]).includes(funding))
+      throw wrong(line, 'funding', `One of ${FUNDINGS.join(', ')}, or empty.`);
+    const firstNumber = BigInt(cells.from.padEnd(RANGE_DIGITS, '0'));
+    const lastNumber = BigInt(cells.to.padEnd(RANGE_DIGITS, '9'));
+    if (lastNumber < firstNumber) throw wrong(line, 'to', 'A number that is not smaller than from.');
+    return {
+      firstNumber,
+      lastNumber,
+      network: cells.network.toLowerCase() || null,
+      country: country(line, cells.country),
+      funding: funding || null,
+      issuer: cells.issuer.slice(0, 100) || null,
+    };
+  });
+  const sorted = ranges
+    .map((range, index) => ({ ...range, line: rows[index]?.line ?? 0 }))
+    .sort((one, other) => (one.firstNumber < other.firstNumber ? -1 : 1));
+  sorted.forEach(({ firstNumber, line }, index) => {
+    const before = sorted[index - 1];
+    if (before && before.lastNumber >= firstNumber)
+      throw wrong(line, 'from', `A range that does not overlap the one of line ${before.line}.`);
+  });
+  await gateway.riskData.replaceBins(
+    ranges,
+    auditEntry(gateway, by, 'risk.import_bins', { after: { rows: ranges.length } }),
+  );
+  return ranges.length;
+}
+
+export async function importNetworks(gateway: Gateway, by: Caller, bytes: Buffer): Promise<number> {
+  const rows = await readCsv(bytes, NETWORK_COLUMNS);
+  const networks = new Map<string, IpNetwork>();
+  for (const { line, cells } of rows) {
+    const range = parseRange(cells.network);
+    const network = range && rangesAround(range.address)[range.prefix];
+    const found = country(line, cells.country);
+    if (network === undefined) throw wrong(line, 'network', 'A CIDR range, such as 203.0.113.0/24.');
+    if (found === null) throw wrong(line, 'country', 'A country code of two letters, such as DE.');
+    if (networks.has(network)) throw wrong(line, 'network', 'A network that is not in the file already.');
+    networks.set(network, { network, country: found });
+  }
+  const all = [...networks.values()];
+  await gateway.riskData.replaceNetworks(
+    all,
+    auditEntry(gateway, by, 'risk.import_networks', { after: { rows: all.length } }),
+  );
+  return all.length;
+}

@@ -1,0 +1,242 @@
+/** Evaluates the risk rules and volume limits of an account on a payment, and records the decision. */
+import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
+import { rangesAround } from '../../lib/http/address.ts';
+import { brandOf, CARD, isWallet } from '../../rules/brands.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { RISK_REASONS } from '../../rules/reasons.ts';
+import {
+  type Decided,
+  type DecisionTerms,
+  decide,
+  type RecordedThreeDs,
+  type ThreeDsRequest,
+} from '../../rules/risk/actions.ts';
+import { readUnits } from '../../rules/risk/conditions.ts';
+import { isLowValue } from '../../rules/risk/exemptions.ts';
+import type { Facts } from '../../rules/risk/fields.ts';
+import { isAbove, quarterOf } from '../../rules/risk/fraud-rates.ts';
+import { type RuleSet, ruleSetOf } from '../../rules/risk/rule-set.ts';
+import { limitUnits } from '../../rules/risk/volume-limits.ts';
+import type { NewDecision } from '../../store/risk/decisions.ts';
+import type { Evaluation, Findings, Keys } from '../../store/risk/findings.ts';
+import { NO_VOLUME, type Volume } from '../../store/risk/volumes.ts';
+import { capabilitiesOf } from '../connections/connectors.ts';
+import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
+import { defined, factsOfPayment, inputOf, keysOf, lookupsOf, paddedBin, type Seen, withFindings } from './facts.ts';
+import { volumeQuery } from './volume.ts';
+
+/** What the rules say about a payment. */
+export interface Verdict extends NewDecision {
+  /** Set if the payment is not submitted. */
+  declineReason?: string;
+}
+
+/** Only an amount is reserved, and captured after the review. The test brand behaves like a card. */
+const isAuthorisable = (brand: string): boolean =>
+  brand === CARD || isWallet(brand) || brandOf(brand)?.isImmediate === true;
+
+const termsOf = ({ settings }: Account, facts: Facts, { lowValue, fraudRates }: Findings): DecisionTerms => ({
+  reviewScore: settings['risk.review_score'],
+  blockScore: settings['risk.block_score'],
+  isExempt(reason) {
+    const { currency, amount } = facts;
+    if (reason === 'low_value') return isLowValue(amount as bigint, currency ?? '', lowValue);
+    const rate = settings['risk.fraud_rate_limit'];
+    if (rate !== '' && fraudRates.some(({ fraud, captured }) => isAbove(fraud, captured, rate))) return false;
+    const limit = settings['risk.transaction_risk_limit'][currency ?? ''];
+    return currency !== undefined && limit !== undefined && (amount as bigint) <= readUnits(limit, currency, 'limit');
+  },
+});
+
+/** What the rules decide about a payment of which this is known and found. */
+export const decideBy = (rules: RuleSet, account: Account, facts: Facts, found: Findings): Decided =>
+  decide(rules.candidates(facts), rules.context(facts, found.measured, found.listed), termsOf(account, facts, found));
+
+/** The account's volume limits that concern a payment. */
+export const limitsFor = ({ settings }: Account, { brand, currency }: Pick<PaymentWithDetails, 'brand' | 'currency'>) =>
+  settings.volume_limits.filter(
+    (limit) => limit.currency === currency && (limit.brands.length === 0 || limit.brands.includes(brand)),
+  );
+
+/** Whether the account counts its payments in a currency. */
+const hasPeriodicLimit = ({ settings }: Account, currency: string): boolean =>
+  settings.volume_limits.some((limit) => limit.currency === currency && limit.per !== 'payment');
+
+/** Whether a payment of this amount would exceed a limit. */
+export function exceeds(limit: ReturnType<typeof limitsFor>[number], used: Volume, amount: bigint): boolean {
+  const most = limitUnits(limit);
+  if (limit.per === 'payment') return most !== undefined && amount > most;
+  return (
+    (most !== undefined && used.amount + amount > most) || (limit.count !== undefined && used.count + 1 > limit.count)
+  );
+}
+
+const NO_REVIEW = { reviewState: null, reviewThen: null, reviewDueAt: null } as const;
+
+/** What the provider of the payment gets of a request. */
+function recordedThreeDs(gateway: Gateway, { connector }: PaymentWithDetails, asked: ThreeDsRequest): RecordedThreeDs {
+  if (asked.reason === null) return { ...asked, sent_as: null };
+  return { ...asked, sent_as: capabilitiesOf(gateway, connector)?.threeDsRequests?.[asked.reason] ?? 'nothing' };
+}
+
+const decisionOf = (
+  decided: Decided,
+  threeDs: RecordedThreeDs,
+  facts: Facts,
+  brand: string,
+  at: number,
+): NewDecision => ({
+  decision: decided.decision,
+  score: decided.score,
+  rules: decided.rules,
+  shadow: decided.shadow,
+  threeDs,
+  input: inputOf(facts),
+  failure: null,
+  ...(decided.review
+    ? {
+        reviewState: 'waiting',
+        reviewThen: decided.review.then,
+        reviewDueAt: at + decided.review.hours * LIMITS.hourMs,
+      }
+    : NO_REVIEW),
+  isAuthorisation: decided.review !== null && isAuthorisable(brand),
+});
+
+const NOTHING: RecordedThreeDs = { requested: null, reason: null, sent_as: null };
+
+/** The decision about a payment that could not be evaluated. */
+function failedDecision(account: Account, facts: Facts, brand: string, at: number, failure: string): NewDecision {
+  const isReviewed = account.settings['risk.on_failure'] === 'review';
+  return {
+    decision: isReviewed ? 'review' : 'none',
+    score: 0,
+    rules: [],
+    shadow: [],
+    threeDs: NOTHING,
+    input: inputOf(facts),
+    failure,
+    ...(isReviewed
+      ? { reviewState: 'waiting', reviewThen: 'refuse', reviewDueAt: at + 24 * LIMITS.hourMs }
+      : NO_REVIEW),
+    isAuthorisation: isReviewed && isAuthorisable(brand),
+  };
+}
+
+/** What the first evaluation of a payment knew, and the second does not. */
+interface Former {
+  keys: Keys;
+  facts: Facts;
+}
+
+async function formerOf(gateway: Gateway, payment: PaymentWithDetails): Promise<Former | undefined> {
+  const [row, keys] = await Promise.all([gateway.riskDecisions.find(payment), gateway.riskDecisions.keys(payment)]);
+  if (!row || !keys) return undefined;
+  const { ip_country, is_new_card } = row.input as Facts;
+  return { keys, facts: { ip_country, is_new_card } as Facts };
+}
+
+/** Without the address, rules that compare it have nothing to say; they were evaluated with it before. */
+const evaluableAgain = (set: RuleSet, { ip }: Facts): RuleSet =>
+  ip === undefined && set.fields.has('ip')
+    ? ruleSetOf(set.rules.filter(({ condition }) => !condition.fields.has('ip')))
+    : set;
+
+/**
+ * Evaluates a payment whose intent is durable. Its own keys count for later payments from then on. With `isAgain` the
+ * payment was evaluated before, and is about to be submitted after a challenge.
+ */
+export async function evaluate(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  readRules: () => MaybePromise<RuleSet>,
+  seen: Seen,
+  isAgain = false,
+): Promise<Verdict> {
+  const at = gateway.clock.now(account.mid);
+  const former = isAgain ? await formerOf(gateway, payment) : undefined;
+  const facts = defined({ ...former?.facts, ...factsOfPayment(gateway, payment, seen) });
+  const { mid, paymentId, amount, currency, brand, details } = payment;
+  const limits = limitsFor(account, payment);
+  const periodic = limits.filter(({ per }) => per !== 'payment');
+  const countsVolume = hasPeriodicLimit(account, currency);
+  const keys = { ...former?.keys, ...keysOf(gateway, facts) };
+  const base = {
+    ...{ mid, paymentId, at, amount, currency, brand, keys, values: inputOf(facts) },
+    isAgain: former !== undefined,
+    countsVolume,
+  };
+  try {
+    const all = await readRules();
+    const rules = former ? evaluableAgain(all, facts) : all;
+    const item: Evaluation = {
+      ...base,
+      measurements: rules.measurements,
+      lookups: lookupsOf(rules, facts, await otherFingerprints(gateway, payment, rules)),
+      ...dataFor(facts, rules),
+      fraudRate: fraudRateOf(gateway, account, payment.connector, rules),
+      volumes: periodic.map((limit) => volumeQuery(gateway, limit, at)),
+    };
+    const isSavedCard = details.recurringOf !== undefined || seen.isSaved === true;
+    return await gateway.riskDecisions.evaluate(item, (found): Verdict => {
+      const known = withFindings(facts, found, isSavedCard);
+      const over = limits.find((limit) => exceeds(limit, found.volumes[periodic.indexOf(limit)] ?? NO_VOLUME, amount));
+      const decided = decideBy(rules, account, known, found);
+      const made = decisionOf(decided, recordedThreeDs(gateway, payment, decided.threeDs), known, brand, at);
+      if (decided.decision === 'block') return { ...made, declineReason: RISK_REASONS.blocked };
+      if (!over) return made;
+      const input = { ...made.input, volume_limit: over };
+      return {
+        ...made,
+        ...NO_REVIEW,
+        decision: 'block',
+        input,
+        isAuthorisation: false,
+        declineReason: RISK_REASONS.overLimit,
+      };
+    });
+  } catch (error) {
+    gateway.log.error({ err: error, payment_id: paymentId }, 'the risk rules could not be evaluated');
+    gateway.metrics.riskFailed();
+    const failed = failedDecision(account, facts, brand, at, 'The rules could not be evaluated.');
+    await gateway.riskDecisions.record({ ...base, measurements: [], lookups: [], volumes: [] }, failed);
+    return failed;
+  }
+}
+
+/** The fingerprint of the card within its account, under which it may be listed, too. */
+async function otherFingerprints(
+  gateway: Gateway,
+  { mid, details }: PaymentWithDetails,
+  { lists }: RuleSet,
+): Promise<string[]> {
+  const isAsked = lists.some(({ field }) => field === 'card');
+  const found = isAsked && details.card && (await gateway.cards.findFingerprint(mid, details.card.id));
+  return found ? [found] : [];
+}
+
+/** The connection whose fraud rate may stop an exemption, if a rule asks for it. */
+export function fraudRateOf(
+  { clock }: Gateway,
+  { settings }: Account,
+  connector: string,
+  { exemptions }: RuleSet,
+): Evaluation['fraudRate'] {
+  if (!exemptions.has('transaction_risk') || settings['risk.fraud_rate_limit'] === '') return undefined;
+  return { connector, since: quarterOf(clock.real()).before };
+}
+
+/** What is looked up in the imported data and among earlier payments, if a rule asks for it. */
+export function dataFor(
+  { bin, ip }: Facts,
+  { fields, exemptions }: RuleSet,
+): Pick<Evaluation, 'bin' | 'networks' | 'asksForCard' | 'asksForLowValue'> {
+  const isBinAsked = fields.has('bin_country') || fields.has('funding') || fields.has('network');
+  return {
+    bin: typeof bin === 'string' && isBinAsked ? paddedBin(bin) : undefined,
+    networks: typeof ip === 'string' && fields.has('ip_country') ? rangesAround(ip) : undefined,
+    asksForCard: fields.has('is_new_card'),
+    asksForLowValue: exemptions.has('low_value'),
+  };
+}

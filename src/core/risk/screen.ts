@@ -1,0 +1,66 @@
+/** The gate before every submission: a payment goes on, waits for a review, or is declined without a provider. */
+import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
+import type { ThreeDsRequest } from '../../rules/risk/actions.ts';
+import type { RuleSet } from '../../rules/risk/rule-set.ts';
+import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
+import { advance } from '../payments/advance.ts';
+import { evaluate } from './evaluate.ts';
+import type { Seen } from './facts.ts';
+import { markSettled } from './reviews.ts';
+
+/** Submits a payment that was let through. */
+type Proceed = (payment: PaymentWithDetails, threeDs?: ThreeDsRequest) => Promise<PaymentWithDetails>;
+
+/**
+ * Evaluates the rules and submits the payment, or declines it. The intent of the payment is durable. If the process dies
+ * before the submission, the work loop queries the provider, which has no such payment, and declines it. An account
+ * without rules and limits reads and writes nothing here.
+ */
+export function screened(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  seen: Seen,
+  proceed: Proceed,
+  isAgain = false,
+): Promise<PaymentWithDetails> {
+  const readRules = (): MaybePromise<RuleSet> => gateway.ruleBook.rulesFor(account.mid);
+  const rules = readRules();
+  const isFree = (read: RuleSet): boolean => read.rules.length === 0 && account.settings.volume_limits.length === 0;
+  if (!(rules instanceof Promise))
+    return isFree(rules) ? proceed(payment) : apply(gateway, account, payment, () => rules, seen, proceed, isAgain);
+  return rules.then(
+    (read) => (isFree(read) ? proceed(payment) : apply(gateway, account, payment, () => read, seen, proceed, isAgain)),
+    // Whether the account has rules is not known: the setting for failures decides.
+    () => apply(gateway, account, payment, readRules, seen, proceed, isAgain),
+  );
+}
+
+/** The same before the submission that follows a challenge: meanwhile rules, lists and counts may have changed. */
+export const screenedAgain = (
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  seen: Seen,
+  proceed: Proceed,
+): Promise<PaymentWithDetails> => screened(gateway, account, payment, seen, proceed, true);
+
+async function apply(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  rules: () => MaybePromise<RuleSet>,
+  seen: Seen,
+  proceed: Proceed,
+  isAgain: boolean,
+): Promise<PaymentWithDetails> {
+  const verdict = await evaluate(gateway, account, payment, rules, seen, isAgain);
+  gateway.metrics.riskDecided(verdict.decision);
+  const { declineReason, threeDs, reviewState } = verdict;
+  if (declineReason !== undefined) {
+    return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason });
+  }
+  const isAuthorisation = payment.isAuthorisation || verdict.isAuthorisation;
+  const submitted = await proceed({ ...payment, isAuthorisation }, threeDs);
+  return reviewState === null ? submitted : markSettled(gateway, submitted);
+}

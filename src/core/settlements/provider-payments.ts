@@ -1,0 +1,69 @@
+/** Payments of providers to the operator's bank account, which reduce what they owe. */
+import { newId } from '../../lib/crypto/id.ts';
+import { dateTime } from '../../lib/time/date-time.ts';
+import { invalidField } from '../../rules/errors.ts';
+import { composeEntry } from '../../rules/ledger.ts';
+import type { ProviderPayment } from '../../store/settlements/payouts.ts';
+import type { Gateway } from '../context.ts';
+import { invalid, readAmount, readCurrency, readText } from '../ledger/input.ts';
+import { auditEntry, type Caller } from '../operators/principal.ts';
+
+export type { ProviderPayment } from '../../store/settlements/payouts.ts';
+
+/** As the caller sent it. */
+export const PROVIDER_PAYMENT_FIELDS = ['connector', 'currency', 'amount', 'reference', 'received_on'] as const;
+export type ProviderPaymentInput = Readonly<Partial<Record<(typeof PROVIDER_PAYMENT_FIELDS)[number], unknown>>>;
+
+function readConnector(value: unknown): string {
+  if (typeof value === 'string' && /^[a-z0-9][\w-]{0,63}$/.test(value)) return value;
+  throw invalid('connector', 'The connector of payments, as they are listed, such as stripe.');
+}
+
+function readDay(value: unknown, now: number): string {
+  const at = typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? dateTime(value) : undefined;
+  if (typeof value !== 'string' || at === undefined) throw invalid('received_on', 'A day, such as 2026-11-15.');
+  if (at > now) throw invalid('received_on', 'A day that is not in the future.');
+  return value;
+}
+
+const isSame = (a: ProviderPayment, b: ProviderPayment): boolean =>
+  a.currency === b.currency && a.amount === b.amount && a.receivedOn === b.receivedOn;
+
+/** Records a bank credit of a provider; the same reference twice is one. */
+export async function recordProviderPayment(
+  gateway: Gateway,
+  by: Caller,
+  input: ProviderPaymentInput,
+): Promise<{ payment: ProviderPayment; isNew: boolean }> {
+  const now = gateway.clock.now();
+  const connector = readConnector(input.connector);
+  const currency = readCurrency(input.currency);
+  const payment: ProviderPayment = {
+    providerPaymentId: newId(),
+    connector,
+    currency,
+    amount: readAmount(input.amount, currency),
+    reference: readText(input.reference, 'reference', 'The reference of the bank credit.'),
+    receivedOn: readDay(input.received_on, now),
+    recordedBy: by.name,
+    recordedAt: now,
+  };
+  const { providerPaymentId: sourceId, amount, reference } = payment;
+  const entry = composeEntry(
+    { sourceId, category: 'provider_payment', connector, currency, postedAt: now, note: reference },
+    { amount },
+  );
+  const after = { connector, currency, amount: String(amount), reference };
+  const existing = await gateway.payouts.recordProviderPayment(
+    payment,
+    entry,
+    auditEntry(gateway, by, 'provider_payments.record', { subject: sourceId, after }),
+  );
+  if (existing && !isSame(existing, payment))
+    throw invalidField('reference', 'Another payment of this provider has this reference.');
+  return { payment: existing ?? payment, isNew: existing === undefined };
+}
+
+/** Newest first. */
+export const listProviderPayments = (gateway: Gateway, limit: number, before?: string): Promise<ProviderPayment[]> =>
+  gateway.payouts.listProviderPayments(limit, before);

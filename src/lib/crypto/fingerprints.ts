@@ -1,0 +1,37 @@
+/** Keyed digests and tags that only this installation can compute. */
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+
+const TAG_BYTES = 16;
+
+export interface Fingerprints {
+  /** A keyed digest: without the key the text can be neither guessed from it nor matched to it. */
+  digest(text: string, purpose: string): string;
+  /** A whole HMAC, for what an attacker may see and try to continue. */
+  mac(text: string, purpose: string): Buffer;
+  /** An unguessable HMAC tag of 128 bits, used in links. */
+  tag(text: string, purpose: string): string;
+  isTag(tag: string, text: string, purpose: string): boolean;
+}
+
+/** `derive` returns the key of a purpose. It must not change, because stored digests and sent links stay in use. */
+export function createFingerprints(derive: (purpose: string) => Buffer): Fingerprints {
+  const keyTexts = new Map<string, string>();
+  const keyText = (purpose: string): string => {
+    const key = keyTexts.get(purpose) ?? derive(purpose).toString('hex');
+    keyTexts.set(purpose, key);
+    return key;
+  };
+  const mac = (text: string, purpose: string): Buffer => createHmac('sha256', derive(purpose)).update(text).digest();
+  const tag = (text: string, purpose: string): string =>
+    mac(text, purpose).subarray(0, TAG_BYTES).toString('base64url');
+  return {
+    digest: (text, purpose) => hash('sha256', keyText(purpose) + text),
+    mac,
+    tag,
+    isTag(candidate, text, purpose) {
+      // Compared as text: base64url has several spellings of the same bytes, and only the canonical one is accepted.
+      const [expected, claimed] = [Buffer.from(tag(text, purpose)), Buffer.from(candidate)];
+      return expected.length === claimed.length && timingSafeEqual(expected, claimed);
+    },
+  };
+}

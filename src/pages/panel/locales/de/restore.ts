@@ -1,0 +1,62 @@
+/** Texts of the panel in German. */
+import type { PanelTexts } from '../texts.ts';
+
+export const restore: PanelTexts['restore'] = {
+  title: 'Wiederhergestellte Sicherung',
+  banner:
+    'Diese Installation wurde aus einer Sicherung wiederhergestellt. Automatische Abbuchungen und Stornos warten, bis sie freigegeben wird.',
+  bannerLink: 'Was zu prüfen ist',
+  none: 'Keine Sicherung wurde wiederhergestellt',
+  noneHint: 'Nach einer Wiederherstellung zeigt diese Seite, was von Ihren Anbietern abweichen kann.',
+  held: 'Wartet auf Freigabe',
+  released: 'Freigegeben',
+  leadHeld:
+    'Was zwischen Sicherung und Wiederherstellung geschah, fehlt in dieser Datenbank, aber Ihre Anbieter haben es. Damit niemand doppelt belastet wird, warten geplante Abbuchungen und Stornos abgelaufener Autorisierungen. Händler können wie gewohnt Zahlungen annehmen und erstatten.',
+  leadReleased: 'Geplante Abbuchungen und Stornos werden wieder gemacht.',
+  restoredAt: 'Wiederhergestellt',
+  backupAt: 'Sicherung vom',
+  releasedAt: 'Freigegeben',
+  releasedBy: 'Freigegeben von',
+  state: 'Zustand',
+  charges: 'Wartende geplante Abbuchungen',
+  chargesHint:
+    'Nach der Freigabe werden Ihre Anbieter zu jeder dieser Abbuchungen gefragt. Was sie schon haben, wird hier verbucht und nicht noch einmal belastet; die anderen werden einmal belastet.',
+  chargesShown: (shown: number, due: number): string => `Die ersten ${shown} von ${due} Abbuchungen.`,
+  noCharges: 'Keine Abbuchung ist fällig',
+  noChargesHint: 'Bei der Freigabe wird nichts sofort belastet.',
+  order: 'Bestellung',
+  amount: 'Betrag',
+  planned: 'Geplant für',
+  atProviderLabel: 'Beim Anbieter',
+  atProvider: {
+    settled: 'Schon bezahlt: wird nicht noch einmal belastet',
+    authorised: 'Schon autorisiert: wird nicht noch einmal belastet',
+    accepted: 'Schon angenommen: wird nicht noch einmal belastet',
+    redirected: 'Schon begonnen: wird nicht noch einmal belastet',
+    declined: 'Schon abgelehnt: zählt als abgelehnt',
+    chargedBack: 'Bezahlt und rückbelastet: wird nicht noch einmal belastet',
+    wrongAmount: 'Dort mit anderem Betrag: Ein Mensch muss hinsehen',
+    notFound: 'Dort unbekannt: wird belastet',
+    notAnswered: 'Keine Antwort: Vor einer Belastung wird noch einmal gefragt',
+    cannotBeAsked: 'Dieser Anbieter kann nicht gefragt werden: Vergleichen Sie mit seiner Abrechnung',
+  },
+  statements: 'Abrechnungen Ihrer Anbieter',
+  statementsHint:
+    'Laden Sie die Abrechnungen der Zeit seit der Sicherung hoch: Zahlungen, die nur in der Abrechnung stehen, entstanden nach der Sicherung und fehlen in dieser Datenbank.',
+  statement: 'Abrechnung',
+  from: 'Von',
+  to: 'Bis',
+  missingHere: 'Fehlt hier',
+  upload: 'Abrechnung vergleichen',
+  noStatements: 'Für diese Zeit wurde noch keine Abrechnung verglichen',
+  access: 'Was wieder da ist',
+  accessHint:
+    'Alles ist, wie es bei der Sicherung war. Was seither widerrufen, gesperrt oder entfernt wurde, gilt wieder, und in der Liste benutzter Wallet-Tokens fehlen die seither benutzten. Die Datenbank weiß nicht, welche das sind: Sehen Sie die Listen durch und wiederholen Sie, was Sie getan hatten.',
+  tokens: 'Gültige API-Tokens',
+  operators: 'Benutzer, die sich anmelden können',
+  cards: 'Gespeicherte Karten',
+  release: 'Freigeben',
+  releaseHint: 'Fällige Abbuchungen und Stornos werden sofort gemacht.',
+  note: 'Was Sie geprüft haben',
+  noteHint: 'Für das Protokoll, etwa: mit der Abrechnung vom 16. November verglichen, zwei Tokens wieder widerrufen.',
+};

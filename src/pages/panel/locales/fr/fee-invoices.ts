@@ -1,0 +1,58 @@
+/** The texts of fee invoices in French. */
+
+export const feeInvoices = {
+  title: 'Factures de frais',
+  about:
+    'Ce que l’exploitant a facturé aux marchands pour leurs règlements, avec la taxe. Une correction est un avoir.',
+  number: 'Numéro',
+  kind: 'Document',
+  account: 'Compte',
+  date: 'Date',
+  net: 'Hors taxe',
+  tax: 'Taxe',
+  total: 'Total',
+  fee: 'Frais',
+  count: 'Nombre',
+  taxRate: 'Taux',
+  none: 'Aucune facture de frais',
+  noneHint:
+    'Elles sont établies à partir des règlements approuvés : chaque mois si le compte le prévoit, ou à la main.',
+  corrected: 'Annulée',
+  takenBack: 'Un avoir a annulé cette facture.',
+  taxNumber: 'Numéro fiscal',
+  issuer: 'Émetteur',
+  recipient: 'Destinataire',
+  from: 'Du',
+  until: 'Au',
+  corrects: 'Annule',
+  correctedBy: 'Annulée par',
+  reason: 'Motif',
+  open: 'Afficher le document',
+  back: 'Retour',
+  print: 'Imprimer',
+  deducted: 'Les montants ont été imputés sur le solde du compte. Il n’y a rien à payer.',
+  make: 'Établir une facture',
+  makeHint:
+    'Des frais des règlements approuvés qui n’ont pas encore de facture. Si plus de frais ont été rendus que facturés, c’est un avoir.',
+  untilHint: 'Règlements jusqu’au début de ce jour. Vide : tous.',
+  made: 'La facture a été établie.',
+  setIssuer: 'Définir l’émetteur',
+  issuerHint:
+    'Votre entreprise, telle que les prochaines factures la montrent. Les factures existantes ne changent pas.',
+  noIssuer: 'Aucun émetteur de factures de frais n’est défini. Aucune ne peut être établie d’ici là.',
+  issuerSet: 'L’émetteur a été défini.',
+  name: 'Nom',
+  address: 'Adresse',
+  addressHint: 'De 1 à 8 lignes.',
+  prefix: 'Début des numéros',
+  prefixHint: 'Par exemple FEE-2026- pour FEE-2026-000001. Chaque début a ses propres numéros consécutifs.',
+  takeBack: 'Annuler la facture',
+  takeBackHint: 'Un avoir avec le numéro suivant l’annule. Ses règlements peuvent ensuite être facturés à nouveau.',
+  takenBackNow: 'La facture a été annulée par ce document.',
+  /** What an account or the installation lacks, by the field of the refusal. */
+  missing: {
+    issuer: 'Aucun émetteur de factures de frais n’est défini.',
+    'billing.address': 'Le compte n’a pas d’adresse de facturation. Saisissez-la dans les réglages du compte.',
+  },
+  kinds: { invoice: 'Facture', credit_note: 'Avoir' },
+};

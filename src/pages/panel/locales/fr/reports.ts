@@ -1,0 +1,35 @@
+/** Texts of the panel in French. */
+import type { PanelTexts } from '../texts.ts';
+
+export const reports: PanelTexts['reports'] = {
+  from: 'Du (UTC)',
+  to: 'Au (UTC)',
+  account: 'Compte',
+  allAccounts: 'Tous les comptes',
+  groupBy: 'Grouper par',
+  groups: {
+    day: 'Jour',
+    mid: 'Compte',
+    brand: 'Moyen de paiement',
+    currency: 'Devise',
+    connection: 'Prestataire',
+    decline_class: 'Type de refus',
+  },
+  show: 'Afficher le rapport',
+  notADay: 'Saisissez une date comme 2026-07-31.',
+  fromAfterTo: 'Le premier jour ne doit pas être après le dernier.',
+  unknownAccount: 'Choisissez un compte de la liste.',
+  rows: 'Rapport',
+  totals: 'Totaux',
+  payments: 'Paiements',
+  settled: 'Payés',
+  declined: 'Refusés',
+  captured: 'Encaissé',
+  refunded: 'Remboursé',
+  chargedBack: 'Rétrofacturé',
+  paidOut: 'Versé',
+  net: 'Net',
+  tooLong: 'Ce rapport est trop long pour une page. Téléchargez-le en CSV, réduisez la période ou groupez moins.',
+  none: 'Rien ne s’est passé sur cette période',
+  noneHint: 'Choisissez d’autres jours ou un autre compte.',
+};

@@ -1,0 +1,62 @@
+/** Texts of the panel in French. */
+import type { PanelTexts } from '../texts.ts';
+
+export const restore: PanelTexts['restore'] = {
+  title: 'Sauvegarde restaurée',
+  banner:
+    'Cette installation a été restaurée d’une sauvegarde. Les débits et annulations automatiques attendent sa libération.',
+  bannerLink: 'Ce qu’il faut vérifier',
+  none: 'Aucune sauvegarde n’a été restaurée',
+  noneHint: 'Après une restauration, cette page montre ce qui peut différer de vos prestataires.',
+  held: 'Attend la libération',
+  released: 'Libérée',
+  leadHeld:
+    'Ce qui s’est passé entre la sauvegarde et la restauration n’est pas dans cette base de données, mais vos prestataires l’ont. Pour que personne ne soit débité deux fois, les débits prévus attendent, et les annulations d’autorisations expirées aussi. Les marchands peuvent encaisser et rembourser comme d’habitude.',
+  leadReleased: 'Les débits prévus et les annulations se font à nouveau.',
+  restoredAt: 'Restaurée',
+  backupAt: 'Sauvegarde du',
+  releasedAt: 'Libérée',
+  releasedBy: 'Libérée par',
+  state: 'État',
+  charges: 'Débits prévus en attente',
+  chargesHint:
+    'Après la libération, vos prestataires sont interrogés sur chacun de ces débits. Ce qu’ils ont déjà est noté ici et n’est pas débité à nouveau ; les autres sont débités une fois.',
+  chargesShown: (shown: number, due: number): string => `Les ${shown} premiers débits sur ${due}.`,
+  noCharges: 'Aucun débit n’est dû',
+  noChargesHint: 'Rien ne sera débité aussitôt à la libération.',
+  order: 'Commande',
+  amount: 'Montant',
+  planned: 'Prévu pour',
+  atProviderLabel: 'Chez le prestataire',
+  atProvider: {
+    settled: 'Déjà payé : ne sera pas débité à nouveau',
+    authorised: 'Déjà autorisé : ne sera pas débité à nouveau',
+    accepted: 'Déjà accepté : ne sera pas débité à nouveau',
+    redirected: 'Déjà commencé : ne sera pas débité à nouveau',
+    declined: 'Déjà refusé : compte comme refusé',
+    chargedBack: 'Payé et rétrofacturé : ne sera pas débité à nouveau',
+    wrongAmount: 'Là avec un autre montant : une personne doit regarder',
+    notFound: 'Inconnu là-bas : sera débité',
+    notAnswered: 'Pas de réponse : il sera interrogé à nouveau avant tout débit',
+    cannotBeAsked: 'Ce prestataire ne peut pas être interrogé : comparez avec son relevé',
+  },
+  statements: 'Relevés de vos prestataires',
+  statementsHint:
+    'Envoyez les relevés depuis la sauvegarde : les paiements qui ne sont que dans le relevé ont été faits après elle et manquent dans cette base de données.',
+  statement: 'Relevé',
+  from: 'Du',
+  to: 'Au',
+  missingHere: 'Manque ici',
+  upload: 'Comparer un relevé',
+  noStatements: 'Aucun relevé de cette période n’a encore été comparé',
+  access: 'Ce qui est de retour',
+  accessHint:
+    'Tout est comme au moment de la sauvegarde. Ce qui a été révoqué, suspendu ou retiré depuis fonctionne à nouveau, et la liste des jetons de portefeuille utilisés n’a pas ceux utilisés depuis. La base de données ne sait pas lesquels : parcourez les listes et refaites ce que vous aviez fait.',
+  tokens: 'Jetons d’API valables',
+  operators: 'Utilisateurs qui peuvent se connecter',
+  cards: 'Cartes enregistrées',
+  release: 'Libérer',
+  releaseHint: 'Les débits et annulations dus se font aussitôt.',
+  note: 'Ce que vous avez vérifié',
+  noteHint: 'Pour le journal, par exemple : comparé avec le relevé du 16 novembre, deux jetons révoqués à nouveau.',
+};

@@ -1,0 +1,78 @@
+/** The page of the review queue, which a person works through by its buttons or by keys. */
+import type { Review } from '../../../core/context.ts';
+import { decideReview, listReviews, REVIEW_DECISIONS } from '../../../core/risk/reviews.ts';
+import { type Html, html } from '../../../lib/text/html.ts';
+import { LIMITS } from '../../../rules/limits.ts';
+import { isAllowed } from '../../../rules/roles.ts';
+import { accountNames } from '../frame/filters.ts';
+import { formToken } from '../frame/layout.ts';
+import { type Column, empty, moneyText, notice, table, time } from '../frame/parts.ts';
+import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
+import { panelTexts } from '../locales/index.ts';
+import { riskHead } from './head.ts';
+
+const PATH = '/admin/risk';
+const text = panelTexts.risk;
+
+/** What each key does; the script reads the same keys from `data-key`. */
+const KEYS = [
+  ['j', text.keys.next],
+  ['k', text.keys.previous],
+  ['a', text.approve],
+  ['r', text.refuse],
+  ['Enter', text.keys.open],
+  ['?', text.keys.help],
+] as const;
+
+const keysHelp = (): Html =>
+  html`<details class="keys no-print" data-keys><summary>${text.keys.title} <kbd>?</kbd></summary><dl class="facts">${KEYS.map(
+    ([key, what]) => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>`,
+  )}</dl></details>`;
+
+async function showReviews(request: PanelRequest): Promise<PanelAnswer> {
+  const { gateway, session, query } = request;
+  const { mids, role } = session.principal;
+  const names = await accountNames(request);
+  const reviews = await listReviews(gateway, { state: 'waiting', mids }, LIMITS.adminPageSize);
+  const mayDecide = isAllowed(role, 'risk.review');
+  const buttons = ({ paymentId }: Review): Html =>
+    html`<form method="post" action="${PATH}/${paymentId}">${formToken(session)}<div class="actions"><button name="decision" value="approve" data-key="a">${text.approve}</button><button name="decision" value="refuse" class="quiet" data-key="r" data-confirm="${text.keys.confirm}">${text.refuse}</button></div></form>`;
+  const columns: Column<Review>[] = [
+    {
+      label: text.order,
+      cell: (one) => html`<a href="/admin/payments/${one.paymentId}" data-key="Enter">${one.orderId}</a>`,
+    },
+    { label: text.amount, isNumber: true, cell: (one) => moneyText(one.amountText, one.currency) },
+    { label: text.rule, cell: ({ rules }) => rules.map(({ name }) => name).join(', ') || null },
+    { label: text.account, cell: ({ mid }) => names.get(mid) ?? mid },
+    { label: text.until, cell: ({ reviewDueAt }) => time(reviewDueAt) },
+    ...(mayDecide ? [{ label: text.decide, cell: buttons }] : []),
+  ];
+  const done: Readonly<Record<string, string>> = { approve: text.approved, refuse: text.refused };
+  return {
+    title: text.title,
+    body: html`${notice(query.done && done[query.done])}${riskHead('reviews', mids)}<div class="card flush">${
+      reviews.length > 0
+        ? html`<div data-queue>${table(text.tabs.reviews, columns, reviews)}</div>`
+        : empty(text.noReviews, text.noReviewsHint)
+    }</div>${reviews.length > 0 && mayDecide && keysHelp()}`,
+  };
+}
+
+async function decide({ gateway, session, caller, params, form }: PanelRequest): Promise<PanelAnswer> {
+  const decision = REVIEW_DECISIONS.find((one) => one === form.get('decision')) ?? 'refuse';
+  await decideReview(gateway, session.principal, caller, params.paymentId ?? '', decision, '');
+  return { redirect: `${PATH}?done=${decision}` };
+}
+
+export const riskReviewPages: readonly PanelRoute[] = [
+  { method: 'GET', path: PATH, permission: 'risk.view', scope: 'accounts', handle: showReviews },
+  {
+    method: 'POST',
+    path: `${PATH}/:paymentId`,
+    permission: 'risk.review',
+    scope: 'accounts',
+    confirmFor: PATH,
+    handle: decide,
+  },
+];

@@ -1,0 +1,28 @@
+/** The decision of the risk rules about a payment, in words. */
+import type { RiskDecisionRow } from '../../../core/context.ts';
+import { type Html, html } from '../../../lib/text/html.ts';
+import { fill } from '../frame/parts.ts';
+import { panelTexts } from '../locales/index.ts';
+import type { Moment } from '../payments/timeline.ts';
+
+/** Operators that are restricted to accounts do not learn the names of the installation's rules. */
+export function riskSummary(risk: RiskDecisionRow, mids: readonly string[] | null): Html {
+  const text = panelTexts.risk;
+  const namesOf = (rules: RiskDecisionRow['rules']): string =>
+    rules
+      .map(({ name, of_installation }) => (of_installation && mids !== null ? text.ofInstallation : name))
+      .join(', ');
+  const deciding = risk.rules.filter(({ action }) => action.kind === risk.decision);
+  const decided = fill(text.decisions[risk.decision], { rules: namesOf(deciding) || text.limit });
+  return html`${decided}${risk.score !== 0 && html`<br>${text.score}: ${risk.score}`}${
+    risk.shadow.length > 0 && html`<br>${text.shadow}: ${namesOf(risk.shadow)}`
+  }${risk.failure !== null && html`<br>${risk.failure}`}`;
+}
+
+const TONES: Readonly<Record<string, string>> = { block: 'bad', review: 'wait', allow: 'good' };
+
+/** The entry of the timeline, if a rule decided or watched. It comes after that of the opened payment. */
+export const riskMoments = (risk: RiskDecisionRow | undefined, mids: readonly string[] | null): Moment[] =>
+  risk && (risk.decision !== 'none' || risk.shadow.length > 0 || risk.failure !== null)
+    ? [{ at: risk.at, order: 1, what: html`<h3>${riskSummary(risk, mids)}</h3>`, tone: TONES[risk.decision] ?? '' }]
+    : [];

@@ -1,0 +1,126 @@
+/** A connection that sends the next statement while the last one runs, so that the server is never idle in between. */
+import type pg from 'pg';
+import { answerTimeout, isAnswerTimeout, isDeadlock, isReadOnly } from '../../lib/flow/faults.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { BoundedClient } from './bounded-client.ts';
+
+interface Statement {
+  name: string;
+  text: string;
+  values: unknown[];
+}
+
+/** A pipelined connection, or a pool in its place. */
+export interface PipelinedConnection {
+  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<{ rows: Row[] }>;
+  end(): Promise<void>;
+}
+
+/** How to connect, and what to do with a new connection before it is used; a pool takes the same. */
+export type SessionConfig = pg.ClientConfig & { onConnect?: (client: pg.ClientBase) => Promise<void> };
+
+/**
+ * Sends a statement. When it exceeds the timeout, the connection is destroyed, because responses could no longer be
+ * matched to statements; everything in flight fails.
+ *
+ * The driver has a timeout and promises of its own, but they assign a function to a property of the statement. V8
+ * allocates such a function as if it were to live long, so that every statement, with its values and its result, would
+ * stay in memory until the next full garbage collection.
+ */
+const send = <Row extends pg.QueryResultRow>(
+  client: BoundedClient,
+  statement: Statement,
+  timeoutMs: number,
+): Promise<pg.QueryResult<Row>> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(answerTimeout());
+      client.connection.stream.destroy();
+    }, timeoutMs);
+    client.query<Row>(statement, (error: Error | null, result) => {
+      clearTimeout(timer);
+      if (error) reject(error);
+      else resolve(result);
+    });
+  });
+
+/** Connects on first use, and again after the connection was lost. */
+export function openPipelinedConnection(
+  { onConnect, query_timeout = LIMITS.statementTimeoutMs, ...config }: SessionConfig,
+  onFault: (error: Error) => void,
+): PipelinedConnection {
+  let connected: BoundedClient | undefined;
+  let connecting: Promise<BoundedClient> | undefined;
+
+  const dropClient = (client: BoundedClient): void => {
+    if (connected === client) connected = undefined;
+  };
+
+  async function connect(): Promise<BoundedClient> {
+    const client = new BoundedClient({ ...config, pipeline: true });
+    client.on('error', (error) => {
+      dropClient(client);
+      onFault(error);
+    });
+    client.on('end', () => dropClient(client));
+    try {
+      await client.connect();
+      await onConnect?.(client);
+    } catch (error) {
+      client.connection.stream.destroy();
+      throw error;
+    }
+    connected = client;
+    return client;
+  }
+
+  function connectOnce(): Promise<BoundedClient> {
+    connecting ??= connect().finally(() => {
+      connecting = undefined;
+    });
+    return connecting;
+  }
+
+  return {
+    async query<Row extends pg.QueryResultRow>(statement: Statement) {
+      const client = connected ?? (await connectOnce());
+      try {
+        return await send<Row>(client, statement, query_timeout);
+      } catch (error) {
+        // The connection closes a moment later; the next statement must not use it.
+        if (isAnswerTimeout(error)) dropClient(client);
+        // The server is no longer the primary; the next statement connects again, to the one that is.
+        if (isReadOnly(error) && connected === client) {
+          dropClient(client);
+          client.end().catch(() => undefined);
+        }
+        throw error;
+      }
+    },
+    async end() {
+      await connecting?.catch(() => undefined);
+      if (connected) await connected.end();
+    },
+  };
+}
+
+const DEADLOCK_ATTEMPTS = 5;
+
+/** The rows of a statement. */
+export const run = async <Row extends pg.QueryResultRow>(
+  connection: PipelinedConnection,
+  name: string,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> => (await connection.query<Row>({ name, text, values })).rows;
+
+/** Runs a statement again when PostgreSQL aborted it to resolve a deadlock; an aborted statement wrote nothing. */
+export const runUnlessDeadlocked: typeof run = async (connection, name, text, values) => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await run(connection, name, text, values);
+    } catch (error) {
+      if (attempt === DEADLOCK_ATTEMPTS || !isDeadlock(error)) throw error;
+    }
+  }
+};

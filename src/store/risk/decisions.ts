@@ -1,0 +1,268 @@
+/** Decisions of risk rules about payments, many at a time: reads what they need, decides, and writes them. */
+import { batch } from '../../lib/flow/batch.ts';
+import { isItemFault } from '../../lib/flow/faults.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import type { MatchedRule, RecordedThreeDs, ReviewEnd, ReviewState, RiskDecision } from '../../rules/risk/actions.ts';
+import { KEY_FIELDS, type KeyField } from '../../rules/risk/velocities.ts';
+import { columns } from '../database/columns.ts';
+import { type Database, sendTogether } from '../database/database.ts';
+import { type Column, itemRows, listed, namesOf } from '../database/item-rows.ts';
+import type { PaymentKey } from '../payments/payments.ts';
+import {
+  columnOf,
+  type DecidedItem,
+  type Evaluation,
+  type Findings,
+  hasKeys,
+  type Keys,
+  keyColumns,
+  read,
+  usesLowValue,
+} from './findings.ts';
+import { readWatchedDays, type WatchedDay } from './shadow.ts';
+import type { Runner } from './volumes.ts';
+
+export interface DecisionRow extends PaymentKey {
+  at: number;
+  decision: RiskDecision;
+  score: number;
+  rules: MatchedRule[];
+  shadow: MatchedRule[];
+  threeDs: RecordedThreeDs;
+  input: Record<string, unknown>;
+  failure: string | null;
+  /** When it was evaluated once more, after a challenge. */
+  evaluatedAgainAt: number | null;
+  reviewState: ReviewState | null;
+  reviewThen: ReviewEnd | null;
+  reviewDueAt: number | null;
+  reviewedAt: number | null;
+  reviewedBy: string | null;
+  reviewNote: string | null;
+}
+
+/** The decision as it is written; the evaluation has the rest. */
+export type NewDecision = Omit<
+  DecisionRow,
+  keyof PaymentKey | 'at' | 'evaluatedAgainAt' | 'reviewedAt' | 'reviewedBy' | 'reviewNote'
+> & {
+  /** The payment is only authorised. */
+  isAuthorisation: boolean;
+};
+
+export interface RiskDecisionStore {
+  /**
+   * Decides about a payment and writes the decision. Payments that share a key of a velocity, or a volume limit, are
+   * decided one after another, in all processes; the others do not wait for them.
+   */
+  evaluate<Result extends NewDecision>(item: Evaluation, decide: (found: Findings) => Result): Promise<Result>;
+  /** Reads the same without writing anything; each item by itself. */
+  findings(item: Evaluation): Promise<Findings>;
+  findingsOfAll(items: readonly Evaluation[]): Promise<Findings[]>;
+  /** Writes the decision about a payment that could not be evaluated. */
+  record(item: Evaluation, decision: NewDecision): Promise<void>;
+  find(key: PaymentKey): Promise<DecisionRow | undefined>;
+  /** What rules that only watch have matched since then, by day; see `readWatchedDays`. */
+  watched(since: number, mids: readonly string[] | null): Promise<WatchedDay[]>;
+  /** The keys under which a payment counts. */
+  keys(key: PaymentKey): Promise<Keys | undefined>;
+}
+
+export const DECISION_COLUMNS = [
+  'mid',
+  'paymentId',
+  'at',
+  'decision',
+  'score',
+  'rules',
+  'shadow',
+  'threeDs',
+  'input',
+  'failure',
+  'evaluatedAgainAt',
+  'reviewState',
+  'reviewThen',
+  'reviewDueAt',
+  'reviewedAt',
+  'reviewedBy',
+  'reviewNote',
+] as const;
+
+/** SQL: how strict a decision is. */
+const strictness = (of: string): string => `(case ${of}.decision when 'block' then 2 when 'review' then 1 else 0 end)`;
+const STRICTER = `${strictness('i')} > ${strictness('d')}`;
+const REPLACED = [
+  ...['decision', 'score', 'rules', 'shadow', 'input'],
+  ...['review_state', 'review_then', 'review_due_at'],
+];
+
+/** An item and the decision about it. */
+interface Made {
+  item: Evaluation;
+  made: NewDecision;
+}
+
+/** Most decisions match no rule. */
+const jsonOf = (rules: readonly MatchedRule[]): string => (rules.length === 0 ? '[]' : JSON.stringify(rules));
+
+const DECISION: Column<Made>[] = [
+  ['mid', 'uuid', ({ item }) => item.mid],
+  ['payment_id', 'uuid', ({ item }) => item.paymentId],
+  ['at', 'timestamptz', ({ item }) => item.at],
+  ['amount', 'bigint', ({ item }) => item.amount],
+  ['currency', 'text', ({ item }) => item.currency],
+  ...keyColumns<Made>(({ item }) => item.keys),
+  ['decision', 'text', ({ made }) => made.decision],
+  ['score', 'int', ({ made }) => made.score],
+  ['rules', 'jsonb', ({ made }) => jsonOf(made.rules)],
+  ['shadow', 'jsonb', ({ made }) => jsonOf(made.shadow)],
+  ['three_ds', 'jsonb', ({ made }) => JSON.stringify(made.threeDs)],
+  ['input', 'jsonb', ({ made }) => JSON.stringify(made.input)],
+  ['failure', 'text', ({ made }) => made.failure],
+  ['review_state', 'text', ({ made }) => made.reviewState],
+  ['review_then', 'text', ({ made }) => made.reviewThen],
+  ['review_due_at', 'timestamptz', ({ made }) => made.reviewDueAt],
+];
+
+const PLAIN = itemRows<Made>(DECISION);
+const WITH_EFFECTS = itemRows<Made>([
+  ...DECISION,
+  ['is_authorisation', 'bool', ({ made }) => made.isAuthorisation],
+  ['is_again', 'bool', ({ item }) => item.isAgain === true],
+  ['counts_volume', 'bool', ({ item }) => item.countsVolume === true],
+]);
+
+const insertFrom = (rows: string): string => `
+  insert into risk_decisions (${listed(namesOf(DECISION))})
+  select ${listed(namesOf(DECISION))} from ${rows}
+  on conflict (mid, payment_id) do nothing`;
+
+const WRITE = insertFrom(PLAIN.rows('i'));
+
+const WRITE_WITH_EFFECTS = `
+  with items as (
+    select * from ${WITH_EFFECTS.rows('i')}
+  ), authorised as (
+    -- Written with the decision, so that the payment is never captured by itself after a crash.
+    update payments p set is_authorisation = true from items i
+    where i.is_authorisation and p.mid = i.mid and p.payment_id = i.payment_id and not p.is_authorisation
+  ), counted as (
+    insert into risk_volume_open (mid, currency, payment_id, is_let_through)
+    select mid, currency, payment_id, true from items where counts_volume and decision <> 'block'
+    on conflict (mid, currency, payment_id) do update set is_let_through = true
+  ), again as (
+    -- The second decision replaces a milder one. What was asked of the issuer, and when the payment counts, stay.
+    update risk_decisions d set evaluated_again_at = i.at, failure = coalesce(i.failure, d.failure),
+      ${REPLACED.map((column) => `${column} = case when ${STRICTER} then i.${column} else d.${column} end`).join(', ')}
+    from items i
+    where i.is_again and d.mid = i.mid and d.payment_id = i.payment_id
+  )
+  ${insertFrom('items where not is_again')}`;
+
+/** Whether a decision changes more than its own row. */
+const hasEffects = ({ item, made }: Made): boolean =>
+  made.isAuthorisation || item.isAgain === true || item.countsVolume === true;
+
+/** The items of one transaction, in the order in which they are decided. */
+interface Queued {
+  item: Evaluation;
+  decide: (found: Findings) => NewDecision;
+}
+
+/** The locks that put evaluations of the same key one after another. */
+const lockTexts = (item: Evaluation): string[] => [
+  ...item.measurements
+    .filter((measurement) => hasKeys(item, measurement))
+    .map(({ velocity: { by }, isOfInstallation }) =>
+      ['risk', isOfInstallation ? '' : item.mid, ...by.map((field) => item.keys[field])].join(' '),
+    ),
+  ...(usesLowValue(item) ? [`low value ${item.mid} ${item.keys.card}`] : []),
+  ...item.volumes.map(({ currency }) => `volume ${item.mid} ${currency}`),
+];
+
+const LOCKS = itemRows<string>([['lock', 'text', (lock) => lock]]);
+const LOCK = `select pg_advisory_xact_lock(k) from (
+    select distinct hashtextextended(l.lock, 0) as k from ${LOCKS.rows('l')} order by k
+  ) s`;
+
+async function write(runner: Runner, all: readonly Made[]): Promise<void> {
+  const [name, text, { values }] = all.some(hasEffects)
+    ? (['risk_write_effects', WRITE_WITH_EFFECTS, WITH_EFFECTS] as const)
+    : (['risk_write', WRITE, PLAIN] as const);
+  await runner.query({ name, text, values: values(all) });
+}
+
+export function createRiskDecisionStore({ pool, decisions }: Database): RiskDecisionStore {
+  async function evaluateAll(queued: Queued[]): Promise<NewDecision[]> {
+    const items = queued.map(({ item }) => item);
+    const locks = [...new Set(items.flatMap(lockTexts))];
+    const client = await decisions.connect();
+    const isLocked = locks.length > 0;
+    let isBroken: Error | undefined;
+    try {
+      const [findingsOf] = await sendTogether(client, () => {
+        const begun = isLocked
+          ? [client.query('begin'), client.query({ name: 'risk_lock', text: LOCK, values: LOCKS.values(locks) })]
+          : [];
+        return Promise.all([read(client, items, true), ...begun]);
+      });
+      const decided: (DecidedItem & Made)[] = [];
+      queued.forEach(({ item, decide }, index) => {
+        const made = decide(findingsOf(index, decided));
+        const isLowValue = made.decision !== 'block' && made.threeDs.reason === 'low_value';
+        decided.push({ item, made, decision: made.decision, isLowValue });
+      });
+      // A commit after a statement that failed takes everything back.
+      await sendTogether(client, () => Promise.all([write(client, decided), isLocked && client.query('commit')]));
+      return decided.map(({ made }) => made);
+    } catch (error) {
+      isBroken = error as Error;
+      if (isLocked)
+        await client
+          .query('rollback')
+          .then(() => (isBroken = undefined))
+          .catch(() => undefined);
+      throw error;
+    } finally {
+      client.release(isBroken);
+    }
+  }
+
+  const evaluateOne = batch<Queued, NewDecision>(evaluateAll, {
+    maxItems: LIMITS.riskBatchItems,
+    maxInFlight: LIMITS.riskBatchesInFlight,
+    maxWaiting: LIMITS.batchWaiting,
+    maxWaitMs: LIMITS.batchWaitTimeoutMs,
+    isItemFault,
+  });
+
+  return {
+    evaluate: <Result extends NewDecision>(item: Evaluation, decide: (found: Findings) => Result) =>
+      evaluateOne({ item, decide }) as Promise<Result>,
+    async findings(item) {
+      return (await read(pool as unknown as Runner, [item]))(0, []);
+    },
+    async findingsOfAll(items) {
+      const findingsOf = await read(pool as unknown as Runner, items);
+      return items.map((_, index) => findingsOf(index, []));
+    },
+    record: (item, made) => write(pool as unknown as Runner, [{ item, made }]),
+    async find({ mid, paymentId }) {
+      const { rows } = await pool.query<DecisionRow>(
+        `select ${columns('d', DECISION_COLUMNS)} from risk_decisions d where mid = $1 and payment_id = $2`,
+        [mid, paymentId],
+      );
+      return rows[0];
+    },
+    watched: (since, mids) => readWatchedDays(pool, since, mids),
+    async keys({ mid, paymentId }) {
+      const { rows } = await pool.query<Record<KeyField, string | null>>(
+        `select ${KEY_FIELDS.map((field) => `${columnOf(field)} as ${field}`).join(', ')}
+         from risk_decisions where mid = $1 and payment_id = $2`,
+        [mid, paymentId],
+      );
+      const [row] = rows;
+      return row && (Object.fromEntries(Object.entries(row).filter(([, key]) => key !== null)) as Keys);
+    },
+  };
+}

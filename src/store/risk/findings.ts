@@ -1,0 +1,385 @@
+/** What is read for decisions of risk rules: velocities, list entries, the operator's data and volumes of accounts. */
+import { LIMITS } from '../../rules/limits.ts';
+import { AUTHENTICATION_REQUIRED, UNCOUNTED_DECLINES } from '../../rules/reasons.ts';
+import type { RiskDecision } from '../../rules/risk/actions.ts';
+import { type LowValueUse, NO_LOW_VALUE_USE } from '../../rules/risk/exemptions.ts';
+import { KEY_FIELDS, type KeyField, type Measurement } from '../../rules/risk/velocities.ts';
+import { iso } from '../database/columns.ts';
+import { type Column, itemRows } from '../database/item-rows.ts';
+import type { PaymentKey } from '../payments/payments.ts';
+import type { FraudRate } from './fraud-rates.ts';
+import { NO_VOLUME, type Runner, settleVolumes, type Volume, type VolumeQuery } from './volumes.ts';
+
+/** A keyed digest of what velocities are measured by. */
+export type Keys = Partial<Record<KeyField, string>>;
+
+export interface ListLookup {
+  listId: string;
+  /** The entries that would match. */
+  values: readonly string[];
+}
+
+/** What is read for the decision about a payment. */
+export interface Findings {
+  /** In the order of the measurements; undefined if the payment lacks a key. */
+  measured: (number | bigint | undefined)[];
+  /** In the order of the lookups. */
+  listed: boolean[];
+  volumes: Volume[];
+  bin: { network: string | null; country: string | null; funding: string | null } | undefined;
+  ipCountry: string | undefined;
+  /** Whether an earlier payment of the account had the card; undefined if nobody asks. */
+  isKnownCard: boolean | undefined;
+  lowValue: LowValueUse;
+  /** The rates of the connection in this quarter and in the one before; empty if nobody asks. */
+  fraudRates: readonly FraudShare[];
+}
+
+export type FraudShare = Pick<FraudRate, 'captured' | 'fraud'>;
+
+export interface Evaluation extends PaymentKey {
+  at: number;
+  amount: bigint;
+  currency: string;
+  brand: string;
+  keys: Keys;
+  /** The values of fields that velocities may count, as the input has them. */
+  values: Readonly<Record<string, unknown>>;
+  measurements: readonly Measurement[];
+  lookups: readonly ListLookup[];
+  volumes: readonly VolumeQuery[];
+  /** The account has limits in this currency, so that the payment is counted. */
+  countsVolume?: boolean;
+  /** A card number, padded to twelve digits, and the networks around an address; undefined if nobody asks. */
+  bin?: bigint | undefined;
+  networks?: readonly string[] | undefined;
+  /** Whether it matters if an earlier payment had the card. */
+  asksForCard?: boolean;
+  /** Whether it matters how often the card used the exemption of low amounts. */
+  asksForLowValue?: boolean;
+  /** The connection and the quarter whose fraud rate matters. */
+  fraudRate?: { connector: string; since: number } | undefined;
+  /** The second evaluation of a payment. */
+  isAgain?: boolean;
+}
+
+export const columnOf = (field: KeyField): string => `${field}_key`;
+
+/** The columns of the keys. */
+export const keyColumns = <Item>(keysOf: (item: Item) => Keys): Column<Item>[] =>
+  KEY_FIELDS.map((field): Column<Item> => [columnOf(field), 'text', (item) => keysOf(item)[field] ?? null]);
+
+/** What a velocity counts the different values of: a key, or a value of the input. */
+const COUNTED = `case m.counted ${KEY_FIELDS.map((field) => `when '${field}' then d.${columnOf(field)}`).join(' ')}
+  else d.input ->> m.counted end`;
+
+const UNCOUNTED = UNCOUNTED_DECLINES.map((reason) => `'${reason.replaceAll("'", "''")}'`).join(', ');
+
+const HAS_OUTCOME = `(m.outcome = 'attempted' or exists (
+    select from payments p where p.mid = d.mid and p.payment_id = d.payment_id
+      and case m.outcome when 'settled' then p.captured > 0
+        else p.state = 'DECLINED' and d.decision <> 'block' and coalesce(p.decline_reason, '') not in (${UNCOUNTED}) end
+  ))`;
+
+/** An item whose velocities are measured: `set` is the position of its measurements among those of the batch. */
+interface MeasuredItem {
+  n: number;
+  set: number;
+  item: Evaluation;
+}
+const MEASURED_ITEMS = itemRows<MeasuredItem>([
+  ['n', 'int', ({ n }) => n],
+  ['set', 'int', ({ set }) => set],
+  ['mid', 'uuid', ({ item }) => item.mid],
+  ['payment_id', 'uuid', ({ item }) => item.paymentId],
+  ['at', 'timestamptz', ({ item }) => item.at],
+  ...keyColumns<MeasuredItem>(({ item }) => item.keys),
+]);
+
+/** A measurement, once for all payments of the batch that need it. */
+interface MeasurementRow extends Measurement {
+  set: number;
+  position: number;
+}
+const MEASUREMENTS = itemRows<MeasurementRow>(
+  [
+    ['set', 'int', ({ set }) => set],
+    ['position', 'int', ({ position }) => position],
+    ['driver', 'text', ({ velocity }) => velocity.by[0] as string],
+    ['second', 'text', ({ velocity }) => velocity.by[1] ?? null],
+    ['is_of_all', 'bool', ({ isOfInstallation }) => isOfInstallation],
+    ['within_ms', 'bigint', ({ velocity }) => velocity.withinMs],
+    ['outcome', 'text', ({ velocity }) => velocity.outcome],
+    ['currency', 'text', ({ velocity }) => velocity.currency],
+    ['counted', 'text', ({ velocity }) => velocity.of],
+  ],
+  MEASURED_ITEMS.next,
+);
+
+/** The payments that a velocity counts, found by the index of its first key. A velocity that counts none has no row. */
+const measuredBy = (driver: KeyField): string => `
+  select i.n, m.position, c.* from m join i on i.set = m.set cross join lateral (
+    select count(*)::int as count, coalesce(sum(d.amount) filter (where d.currency = m.currency), 0)::bigint as amount,
+      case when m.counted is not null then array_agg(distinct ${COUNTED}) end as values
+    from risk_decisions d
+    where d.${columnOf(driver)} = i.${columnOf(driver)} and d.at > i.at - m.within_ms * interval '1 millisecond'
+      and (m.is_of_all or d.mid = i.mid) and d.payment_id <> i.payment_id
+      and case m.second
+        ${KEY_FIELDS.map((field) => `when '${field}' then d.${columnOf(field)} = i.${columnOf(field)}`).join(' ')}
+        else true end
+      and ${HAS_OUTCOME}
+  ) c where m.driver = '${driver}' and c.count > 0`;
+
+/** The statements for velocities by certain keys, by their names. */
+const measureTexts = new Map<string, string>();
+
+function measureStatement(drivers: readonly KeyField[]): { name: string; text: string } {
+  const name = `risk_measure_${drivers.join('_')}`;
+  const known = measureTexts.get(name);
+  if (known !== undefined) return { name, text: known };
+  const text = `
+  with i as (select * from ${MEASURED_ITEMS.rows('i')}), m as (select * from ${MEASUREMENTS.rows('m')})
+  ${drivers.map(measuredBy).join('\n  union all')}`;
+  measureTexts.set(name, text);
+  return { name, text };
+}
+
+interface LookupRow {
+  n: number;
+  listId: string;
+  value: string;
+  at: number;
+}
+const LOOKUPS = itemRows<LookupRow>([
+  ['n', 'int', ({ n }) => n],
+  ['list_id', 'uuid', ({ listId }) => listId],
+  ['value', 'text', ({ value }) => value],
+  ['at', 'timestamptz', ({ at }) => at],
+]);
+
+const LOOK_UP = `
+  select l.n from ${LOOKUPS.rows('l')}
+  join risk_list_entries e on e.list_id = l.list_id and e.value = l.value and (e.expires_at is null or e.expires_at > l.at)`;
+
+/**
+ * The payments of a card by the exemption of low amounts since its last payment without an exemption. If the bank wanted
+ * an authentication all the same, the payment was made without one.
+ */
+const COUNT_LOW_VALUE = `
+  with d as (
+    select i.n, d.at, d.amount, d.currency = i.currency as is_counted, d.three_ds ->> 'reason' as reason,
+      p.route_reason like '%${AUTHENTICATION_REQUIRED}%' as is_refused,
+      p.state in ('PENDING', 'SETTLED', 'REFUND', 'CHARGEBACK') and d.three_ds ->> 'requested' is distinct from 'none' as is_plain
+    from jsonb_to_recordset($1::jsonb) as i(n int, mid uuid, payment_id uuid, card_key text, currency text, since timestamptz)
+    join risk_decisions d on d.card_key = i.card_key and d.at > i.since and d.mid = i.mid and d.payment_id <> i.payment_id
+      and d.decision <> 'block'
+    join payments p on p.mid = d.mid and p.payment_id = d.payment_id
+      and p.state not in ('DECLINED', 'VOID', 'REVERSAL', 'EXPIRED')
+  )
+  select n, count(*)::int as count, coalesce(sum(amount) filter (where is_counted), 0)::bigint as amount from d
+  where reason = 'low_value' and is_refused is not true and not exists (
+    select from d later where later.n = d.n and later.at > d.at and (later.is_plain or later.is_refused)
+  )
+  group by n`;
+
+const FIND_DATA = `
+  select i.n, b.network, b.country, b.funding, c.country as "ipCountry", exists (
+      select from risk_decisions d where d.card_key = i.card_key and d.mid = i.mid and d.payment_id <> i.payment_id
+    ) as "isKnownCard"
+  from jsonb_to_recordset($1::jsonb) as i(n int, mid uuid, payment_id uuid, card_key text, bin bigint, networks text[])
+  left join lateral (
+    select * from risk_bins b where b.first_number <= i.bin order by b.first_number desc limit 1
+  ) b on b.last_number >= i.bin
+  left join lateral (
+    select r.country from risk_ip_countries r where r.network = any (i.networks)
+    order by split_part(r.network, '/', 2)::int desc limit 1
+  ) c on true`;
+
+export const hasKeys = ({ keys }: Evaluation, { velocity }: Measurement): boolean =>
+  velocity.by.every((field) => keys[field] !== undefined);
+
+/** What an earlier payment of the same transaction adds to a velocity. */
+function isCounted(earlier: Evaluation, item: Evaluation, { velocity, isOfInstallation }: Measurement): boolean {
+  return (
+    velocity.outcome === 'attempted' &&
+    (isOfInstallation || earlier.mid === item.mid) &&
+    earlier.paymentId !== item.paymentId &&
+    velocity.by.every((field) => earlier.keys[field] === item.keys[field])
+  );
+}
+
+const isInVolume = (earlier: Evaluation, item: Evaluation, { currency, brands }: VolumeQuery): boolean =>
+  earlier.mid === item.mid && earlier.currency === currency && (brands.length === 0 || brands.includes(earlier.brand));
+
+interface Measured {
+  n: number;
+  position: number;
+  count: number;
+  amount: bigint;
+  values: (string | null)[] | null;
+}
+
+function totalOf(
+  row: Measured | undefined,
+  earlier: readonly Evaluation[],
+  { velocity: { measure, of, currency } }: Measurement,
+): number | bigint {
+  if (measure === 'count') return (row?.count ?? 0) + earlier.length;
+  if (measure === 'amount') {
+    const more = earlier.filter((one) => one.currency === currency).reduce((sum, { amount }) => sum + amount, 0n);
+    return (row?.amount ?? 0n) + more;
+  }
+  const added = earlier.map(({ keys, values }) => keys[of as KeyField] ?? values[of as string]);
+  return new Set(
+    [...(row?.values ?? []), ...added].filter((value) => value !== null && value !== undefined).map(String),
+  ).size;
+}
+
+/** More measurements and lookups than the rules of an account and of the installation can have. */
+const MEASUREMENTS_MOST = 1_000_000;
+
+async function measure(runner: Runner, items: readonly Evaluation[]): Promise<Map<number, Measured>> {
+  const sets = [...new Set(items.map(({ measurements }) => measurements))].filter(({ length }) => length > 0);
+  if (sets.length === 0) return new Map();
+  const measurements = sets.flatMap((all, set) => all.map((one, position) => ({ ...one, set, position })));
+  const drivers = KEY_FIELDS.filter((field) => measurements.some(({ velocity }) => velocity.by[0] === field));
+  const measured = items.map((item, n) => ({ n, set: sets.indexOf(item.measurements), item }));
+  const values = [...MEASURED_ITEMS.values(measured), ...MEASUREMENTS.values(measurements)];
+  const { rows } = await runner.query<Measured>({ ...measureStatement(drivers), values });
+  return new Map(rows.map((row) => [row.n * MEASUREMENTS_MOST + row.position, row]));
+}
+
+async function lookUp(runner: Runner, items: readonly Evaluation[]): Promise<Set<number>> {
+  const lookups: LookupRow[] = [];
+  items.forEach(({ lookups: wanted, at }, index) => {
+    wanted.forEach(({ listId, values }, position) => {
+      for (const value of values) lookups.push({ n: index * MEASUREMENTS_MOST + position, listId, value, at });
+    });
+  });
+  if (lookups.length === 0) return new Set();
+  const values = LOOKUPS.values(lookups);
+  const { rows } = await runner.query<{ n: number }>({ name: 'risk_look_up', text: LOOK_UP, values });
+  return new Set(rows.map(({ n }) => n));
+}
+
+/** How long ago a payment may have been that still counts for the exemption of low amounts. */
+const LOW_VALUE_MS = 90 * LIMITS.dayMs;
+
+export const usesLowValue = ({ asksForLowValue, keys }: Evaluation): boolean =>
+  asksForLowValue === true && keys.card !== undefined;
+
+async function countLowValue(runner: Runner, items: readonly Evaluation[]): Promise<Map<number, LowValueUse>> {
+  const rows = items.flatMap((item, n) =>
+    usesLowValue(item)
+      ? {
+          n,
+          mid: item.mid,
+          payment_id: item.paymentId,
+          card_key: item.keys.card,
+          currency: item.currency,
+          since: iso(item.at - LOW_VALUE_MS),
+        }
+      : [],
+  );
+  if (rows.length === 0) return new Map();
+  const found = await runner.query<LowValueUse & { n: number }>({
+    name: 'risk_low_value',
+    text: COUNT_LOW_VALUE,
+    values: [JSON.stringify(rows)],
+  });
+  return new Map(found.rows.map(({ n, ...used }) => [n, used]));
+}
+
+const FRAUD_RATES = `
+  select i.n, r.captured, r.fraud
+  from jsonb_to_recordset($1::jsonb) as i(n int, connector text, since timestamptz, currency text)
+  join risk_fraud_rates r on r.connector = i.connector and r.quarter >= i.since and r.currency = i.currency`;
+
+async function readFraudRates(runner: Runner, items: readonly Evaluation[]): Promise<Map<number, FraudShare[]>> {
+  const rows = items.flatMap(({ fraudRate, currency }, n) =>
+    fraudRate ? { n, connector: fraudRate.connector, since: iso(fraudRate.since), currency } : [],
+  );
+  if (rows.length === 0) return new Map();
+  const found = await runner.query<FraudShare & { n: number }>({
+    name: 'risk_fraud_rates',
+    text: FRAUD_RATES,
+    values: [JSON.stringify(rows)],
+  });
+  return Map.groupBy(found.rows, ({ n }) => n);
+}
+
+interface Data {
+  n: number;
+  network: string | null;
+  country: string | null;
+  funding: string | null;
+  ipCountry: string | null;
+  isKnownCard: boolean;
+}
+async function readData(runner: Runner, items: readonly Evaluation[]): Promise<Map<number, Data>> {
+  const rows = items.flatMap(({ mid, paymentId, keys, bin, networks = [], asksForCard }, n) => {
+    const card = asksForCard ? (keys.card ?? null) : null;
+    if (card === null && bin === undefined && networks.length === 0) return [];
+    return { n, mid, payment_id: paymentId, card_key: card, bin: bin?.toString() ?? null, networks };
+  });
+  if (rows.length === 0) return new Map();
+  const found = await runner.query<Data>({ name: 'risk_data', text: FIND_DATA, values: [JSON.stringify(rows)] });
+  return new Map(found.rows.map((row) => [row.n, row]));
+}
+
+/** An item of the same transaction that is decided already. */
+export interface DecidedItem {
+  item: Evaluation;
+  decision: RiskDecision;
+  /** It asks for the exemption of low amounts. */
+  isLowValue: boolean;
+}
+
+/** Reads for all items; each gets its findings once those before it are decided. */
+export async function read(runner: Runner, items: readonly Evaluation[], areVolumesLocked = false) {
+  // The first statement of each is sent at once, so that a pipelined connection gets them together.
+  const [measured, listed, data, volumes, lowValues, fraudRates] = await Promise.all([
+    measure(runner, items),
+    lookUp(runner, items),
+    readData(runner, items),
+    areVolumesLocked ? settleVolumes(runner, items) : [],
+    countLowValue(runner, items),
+    readFraudRates(runner, items),
+  ]);
+  return (index: number, decided: readonly DecidedItem[]): Findings => {
+    const item = items[index] as Evaluation;
+    const own = data.get(index);
+    return {
+      measured: item.measurements.map((measurement, position) => {
+        if (!hasKeys(item, measurement)) return undefined;
+        const earlier = decided.filter((one) => isCounted(one.item, item, measurement)).map((one) => one.item);
+        return totalOf(measured.get(index * MEASUREMENTS_MOST + position), earlier, measurement);
+      }),
+      listed: item.lookups.map((_, position) => listed.has(index * MEASUREMENTS_MOST + position)),
+      volumes: item.volumes.map((wanted, position) =>
+        decided
+          .filter((one) => one.decision !== 'block' && isInVolume(one.item, item, wanted))
+          .reduce(
+            ({ amount, count }, one) => ({ amount: amount + one.item.amount, count: count + 1 }),
+            volumes[index]?.[position] ?? NO_VOLUME,
+          ),
+      ),
+      bin: own && { network: own.network, country: own.country, funding: own.funding },
+      ipCountry: own?.ipCountry ?? undefined,
+      isKnownCard: item.asksForCard
+        ? own?.isKnownCard === true ||
+          decided.some((one) => one.item.mid === item.mid && one.item.keys.card === item.keys.card)
+        : undefined,
+      lowValue: decided
+        .filter((one) => one.isLowValue && one.item.mid === item.mid && one.item.keys.card === item.keys.card)
+        .reduce(
+          ({ count, amount }, one) => ({
+            count: count + 1,
+            amount: one.item.currency === item.currency ? amount + one.item.amount : amount,
+          }),
+          lowValues.get(index) ?? NO_LOW_VALUE_USE,
+        ),
+      fraudRates: fraudRates.get(index) ?? [],
+    };
+  };
+}

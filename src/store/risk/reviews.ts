@@ -1,0 +1,117 @@
+/** The review queue: payments that a rule holds until a person or a deadline decides. */
+import { sql } from 'kysely';
+import type { ReviewState } from '../../rules/risk/actions.ts';
+import { type AuditEntry, appendAudit } from '../audit/audit.ts';
+import { columns, iso, isoOrNull } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
+import type { PaymentKey } from '../payments/payments.ts';
+import { DECISION_COLUMNS, type DecisionRow } from './decisions.ts';
+
+/** A review with what a list shows of its payment. */
+export interface Review extends DecisionRow {
+  orderId: string;
+  brand: string;
+  state: string;
+  amountText: string;
+  currency: string;
+}
+
+export interface ReviewFilter {
+  mid?: string | undefined;
+  state?: ReviewState | undefined;
+  /** The accounts that the caller may see; null means all. */
+  mids: readonly string[] | null;
+}
+
+export type ReviewCursor = Pick<DecisionRow, 'at' | 'paymentId'>;
+
+/** What is decided about a review. */
+export interface ReviewEnding {
+  state: Exclude<ReviewState, 'waiting'>;
+  at: number;
+  by: string;
+  note: string | null;
+  /** When the work loop carries it out, if the process that decided does not. */
+  dueAt: number | null;
+}
+
+export interface ReviewStore {
+  /** Oldest first. A payment without money, such as one whose payer is at a bank, does not wait for anybody yet. */
+  list(filter: ReviewFilter, limit: number, after?: ReviewCursor): Promise<Review[]>;
+  /** How many payments wait. */
+  countWaiting(most: number): Promise<number>;
+  /** Decides about a review, once; false if it was decided already. */
+  end(key: PaymentKey, ending: ReviewEnding, audit?: AuditEntry): Promise<boolean>;
+  /** The decision was carried out, or could not be: then it is tried again at this time, or the payment waits again. */
+  reschedule(key: PaymentKey, state: ReviewState, dueAt: number | null): Promise<void>;
+  /** Reviews whose deadline is before this time, or whose payment has ended. */
+  due(before: number, most: number): Promise<DecisionRow[]>;
+  /** Payments under review that were settled and are not marked yet. */
+  unmarked(most: number): Promise<PaymentKey[]>;
+}
+
+/** SQL: whether the payment `p` has money that can be kept or sent back. */
+const HAS_MONEY = `(p.state = 'PENDING' and p.authorised > 0 or p.state = 'SETTLED')`;
+const JOINED = 'risk_decisions d join payments p on p.mid = d.mid and p.payment_id = d.payment_id';
+
+export function createReviewStore({ query, pool }: Database): ReviewStore {
+  return {
+    async list({ mid, state, mids }, limit, after) {
+      const conditions = [
+        state === undefined ? sql`d.review_state is not null` : sql`d.review_state = ${state}`,
+        state === 'waiting' && sql`d.review_due_at is not null`,
+        sql.raw(`(d.review_state <> 'waiting' or ${HAS_MONEY})`),
+        mid !== undefined && sql`d.mid = ${mid}`,
+        mids !== null && sql`d.mid = any(${[...mids]}::uuid[])`,
+        after && sql`(d.at, d.payment_id) > (${iso(after.at)}::timestamptz, ${after.paymentId}::uuid)`,
+      ].filter((condition) => condition !== false && condition !== undefined);
+      const { rows } = await sql<Review>`
+        select ${sql.raw(columns('d', DECISION_COLUMNS))}, p.order_id as "orderId", p.brand, p.state,
+          p.amount_text as "amountText", p.currency
+        from ${sql.raw(JOINED)}
+        where ${sql.join(conditions, sql` and `)} order by d.at, d.payment_id limit ${limit}`.execute(query);
+      return rows;
+    },
+    async countWaiting(most) {
+      const { rows } = await pool.query<{ count: number }>(
+        `select count(*)::int as count from (
+           select from ${JOINED} where d.review_due_at is not null and d.review_state = 'waiting' and ${HAS_MONEY} limit $1
+         ) s`,
+        [most],
+      );
+      return rows[0]?.count ?? 0;
+    },
+    end: ({ mid, paymentId }, { state, at, by, note, dueAt }, audit) =>
+      query.transaction().execute(async (transaction) => {
+        const { numAffectedRows } = await sql`update risk_decisions set review_state = ${state},
+            review_due_at = ${isoOrNull(dueAt)}, reviewed_at = ${iso(at)}, reviewed_by = ${by}, review_note = ${note}
+          where mid = ${mid} and payment_id = ${paymentId} and review_state = 'waiting'`.execute(transaction);
+        if (numAffectedRows !== 1n) return false;
+        if (audit) await appendAudit(transaction, audit);
+        return true;
+      }),
+    async reschedule({ mid, paymentId }, state, dueAt) {
+      await sql`update risk_decisions set review_state = ${state}, review_due_at = ${isoOrNull(dueAt)}
+        where mid = ${mid} and payment_id = ${paymentId}`.execute(query);
+    },
+    async due(before, most) {
+      const { rows } = await pool.query<DecisionRow>(
+        `select ${columns('d', DECISION_COLUMNS)} from ${JOINED}
+         where d.review_due_at is not null and (d.review_due_at <= $1
+           or d.review_state = 'waiting' and p.state in ('DECLINED', 'VOID', 'REVERSAL', 'EXPIRED', 'REFUND', 'CHARGEBACK'))
+         order by d.review_due_at limit $2`,
+        [iso(before), most],
+      );
+      return rows;
+    },
+    async unmarked(most) {
+      const { rows } = await pool.query<PaymentKey>(
+        `select d.mid, d.payment_id as "paymentId" from ${JOINED}
+         where d.review_due_at is not null and d.review_state = 'waiting' and p.state = 'SETTLED'
+           and p.attention is null limit $1`,
+        [most],
+      );
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** The rolling reserve: what is withheld of each sale is a slice, which is released when it is due, once. */
+import { sql } from 'kysely';
+import type { LedgerEntry } from '../../rules/ledger.ts';
+import { clientOf } from '../database/client.ts';
+import { CLOCK } from '../database/columns.ts';
+import type { Database } from '../database/database.ts';
+import { addEntries } from '../ledger/entries.ts';
+import type { Client } from '../projections/projection.ts';
+
+export interface ReserveSlice {
+  entryId: string;
+  mid: string;
+  paymentId: string;
+  currency: string;
+  amount: bigint;
+}
+
+export interface ReserveStore {
+  /** Releases slices that are due by the clocks of their accounts, with the entry that is composed of each; returns how many. */
+  release(most: number, compose: (slice: ReserveSlice) => LedgerEntry): Promise<number>;
+}
+
+/** A slice is due as many days after the sale as the terms at its time say. */
+const KEEP = `
+  insert into reserve_slices (entry_id, mid, payment_id, currency, amount, due_at)
+  select e.entry_id, e.mid, e.payment_id, e.currency, e.amounts[1], e.posted_at + t.reserve_days * interval '24 hours'
+  from ledger_entries e
+  join unnest($1::uuid[], $2::int[]) i(source_id, seq) on e.source_id = i.source_id and e.seq = i.seq
+  cross join lateral (
+    select reserve_days from settlement_terms t
+    where t.mid = e.mid and t.currency = e.currency and t.valid_from <= e.posted_at
+    order by t.valid_from desc limit 1
+  ) t
+  where e.category = 'reserve_held'
+  on conflict do nothing`;
+
+/** Adds the slices of entries that are in the ledger. A rebuild finds them there, released or not. */
+export async function keepSlices(client: Client, entries: readonly LedgerEntry[]): Promise<void> {
+  const held = entries.filter(({ category }) => category === 'reserve_held');
+  if (held.length === 0) return;
+  await client.query({ text: KEEP, values: [held.map(({ sourceId }) => sourceId), held.map(({ seq }) => seq)] });
+}
+
+const CLAIM = `
+  with ${CLOCK}
+  select s.entry_id, s.mid, s.payment_id, s.currency, s.amount
+  from reserve_slices s left join clock_offsets c on c.mid = s.mid
+  where s.due_at <= (select now + furthest from clock)
+    and s.due_at <= (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms'
+  order by s.due_at limit `;
+
+export function createReserveStore({ query }: Database): ReserveStore {
+  return {
+    release: (most, compose) =>
+      query.transaction().execute(async (transaction) => {
+        const claim = sql<ReserveSlice>`${sql.raw(CLAIM)} ${most} for update of s skip locked`;
+        const { rows } = await claim.execute(transaction);
+        if (rows.length === 0) return 0;
+        const entries = rows.map(compose);
+        await addEntries(clientOf(transaction), entries);
+        await sql`update reserve_slices s set due_at = null, released_at = i.released_at
+          from unnest(${rows.map(({ entryId }) => entryId)}::uuid[],
+            ${entries.map(({ postedAt }) => new Date(postedAt).toISOString())}::timestamptz[]) i(entry_id, released_at)
+          where s.entry_id = i.entry_id`.execute(transaction);
+        return rows.length;
+      }),
+  };
+}

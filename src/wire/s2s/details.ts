@@ -1,0 +1,50 @@
+/** The answer of GET_TRANS_DETAILS: the payer, the card, and what happened to the payment. */
+import type { OperationRow, PaymentWithDetails } from '../../core/context.ts';
+import { amountText } from '../../lib/money/money.ts';
+import { wireDate } from '../../lib/time/clock.ts';
+import { CALLBACK_ACTIONS, OPERATION_TYPES } from '../../rules/callbacks.ts';
+import { exponentOf } from '../../rules/currencies.ts';
+import { isOpen } from '../../rules/states.ts';
+import { type S2sAnswer, statusAnswer } from './answers.ts';
+
+const OUTCOMES: Readonly<Record<OperationRow['state'], string>> = {
+  done: 'success',
+  declined: 'fail',
+  sent: 'waiting',
+};
+
+/** The outcome of the sale itself, whatever happened to the payment later. */
+const saleOutcome = ({ state, authorised }: PaymentWithDetails): string =>
+  authorised > 0n ? 'success' : isOpen(state) ? 'waiting' : 'fail';
+
+export function detailsAnswer(payment: PaymentWithDetails, operations: readonly OperationRow[]): S2sAnswer {
+  const { payer, card, recurringOf } = payment.details;
+  const exponent = exponentOf(payment.currency);
+  const shown = operations.flatMap((operation) => {
+    const type = OPERATION_TYPES[operation.verb as keyof typeof OPERATION_TYPES];
+    return type === undefined ? [] : [{ operation, type }];
+  });
+  const ofSale = payment.isAuthorisation ? 'AUTH' : CALLBACK_ACTIONS[recurringOf === undefined ? 'sale' : 'recurring'];
+  const answer: S2sAnswer = {
+    ...statusAnswer('GET_TRANS_DETAILS', payment),
+    name: [payer.first_name, payer.last_name].filter(Boolean).join(' '),
+    mail: payer.email ?? '',
+    ip: payer.ip ?? '',
+    card: card?.masked ?? '',
+    transactions: [
+      {
+        type: ofSale,
+        status: saleOutcome(payment),
+        date: wireDate(payment.createdAt),
+        amount: payment.amountText,
+      },
+      ...shown.map(({ operation, type }) => ({
+        type: CALLBACK_ACTIONS[type],
+        status: OUTCOMES[operation.state],
+        date: wireDate(operation.finishedAt ?? operation.requestedAt),
+        amount: operation.amount === payment.amount ? payment.amountText : amountText(operation.amount, exponent),
+      })),
+    ],
+  };
+  return answer;
+}

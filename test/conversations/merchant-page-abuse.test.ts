@@ -1,0 +1,117 @@
+/** Links and invoices against abuse: imitated shops, e-mail headers, mass creation; and the size of their pages. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/pages/locales/index.ts';
+import { LIMITS } from '../../src/rules/limits.ts';
+import { show } from '../support/checkout.ts';
+import { type Merchant, openShop } from '../support/gateway.ts';
+import { headersOf, type ReceivedMail, startMailServer, type TestMailServer } from '../support/mail.ts';
+import { readable } from '../support/pages.ts';
+
+const mail = { url: '', from: 'receipts@pay.example' };
+let server: TestMailServer;
+beforeAll(async () => {
+  server = await startMailServer();
+  mail.url = server.url;
+});
+afterAll(() => server.stop());
+const shop = openShop({ mail });
+let merchant: Merchant;
+beforeAll(async () => {
+  merchant = await shop.newMerchant({ branding: { name: 'Tea & Sons', colour: '#1a7f5a' } });
+});
+
+const link = (fields: object, mid = merchant.mid) =>
+  shop.admin('POST', '/links', { mid, title: 'Tea', currency: 'EUR', amount: '5.00', ...fields });
+const LINE = { description: 'Teapot', quantity: '2', unit_amount: '10.00', tax_percent: '19' };
+const PAYER = { name: 'Ana Petrovic', email: 'ana@example.com' };
+const invoice = (fields: object, mid = merchant.mid) =>
+  shop.admin('POST', '/invoices', {
+    mid,
+    currency: 'EUR',
+    due_on: '2099-01-31',
+    lines: [LINE],
+    payer: PAYER,
+    ...fields,
+  });
+
+/** Cyrillic, full-width and combining letters that look like Latin ones. */
+const IMITATIONS = ['Аmаzоn', 'ＰａｙＰａｌ', 'Pay\u0301Pal', 'Your bank – confirm your card'];
+
+test.each(IMITATIONS)('a title such as %j stands below the name of the shop', async (title) => {
+  const { body } = await link({ title });
+  const { text } = await show(body.url);
+  const shown = readable(text);
+  expect(shown).toContain('Tea & Sons');
+  expect(shown.indexOf('Tea & Sons')).toBeLessThan(shown.lastIndexOf(title));
+  expect(text).toMatch(/<title>[^<]* · Tea &amp; Sons<\/title>/);
+});
+
+test('an invoice with such lines has the name of the shop as its sender', async () => {
+  const { body } = await invoice({ lines: [{ ...LINE, description: IMITATIONS[0] }] });
+  expect(readable((await show(body.url)).text)).toContain('Tea & Sons');
+});
+
+const INJECTIONS = [
+  '\r\nBcc: eve@example.com',
+  '\nBcc: eve@example.com',
+  '\u2028Bcc: eve@example.com',
+  '\u202Egpj.exe',
+];
+
+test.each(INJECTIONS)('%j is refused in titles, names and addresses, with the field', async (bad) => {
+  const fieldOf = (answer: { status: number; body: { errors?: { param: string }[] } }) => [
+    answer.status,
+    answer.body.errors?.[0]?.param,
+  ];
+  expect(fieldOf(await link({ title: `Tea${bad}` }))).toEqual([400, 'title']);
+  expect(fieldOf(await link({ description: `Tea${bad}` }))[0]).toBe(400);
+  expect(fieldOf(await invoice({ payer: { ...PAYER, name: `Ana${bad}` } }))).toEqual([400, 'payer.name']);
+  expect(fieldOf(await invoice({ payer: { ...PAYER, email: `ana@example.com${bad}` } }))).toEqual([400, 'payer.email']);
+  expect(fieldOf(await invoice({ lines: [{ ...LINE, description: `Tea${bad}` }] }))[0]).toBe(400);
+});
+
+test('the name of a shop cannot add headers to its e-mails', async () => {
+  const own = await shop.newMerchant({ name: 'Tea' });
+  await shop.admin('PATCH', `/accounts/${own.mid}`, { branding: { name: 'Tea" <eve@example.com>' } });
+  const { body } = await invoice({}, own.mid);
+  expect((await shop.admin('POST', `/invoices/${body.invoice_id}/send`)).status).toBe(200);
+  const received = server.mails.at(-1) as ReceivedMail;
+  expect([received.to, received.from]).toEqual([['ana@example.com'], 'receipts@pay.example']);
+  const headers = headersOf(received);
+  expect(headers.get('from')).toMatch(/<receipts@pay\.example>$/);
+  for (const name of ['bcc', 'cc']) expect(headers.has(name)).toBe(false);
+});
+
+test('an invoice is sent ten times at most', async () => {
+  const { body } = await invoice({});
+  const statuses: number[] = [];
+  for (let count = 0; count < 11; count++) {
+    statuses.push((await shop.admin('POST', `/invoices/${body.invoice_id}/send`)).status);
+  }
+  expect(statuses.slice(0, 10)).toEqual(Array(10).fill(200));
+  expect(statuses[10]).toBe(400);
+});
+
+test('an account that makes too many links and invoices is refused, and others are not', async () => {
+  const own = await shop.newMerchant();
+  for (let count = 0; count < LIMITS.linksMost; count++) shop.gateway.isLinkTooFast(own.mid);
+  expect((await link({}, own.mid)).status).toBe(429);
+  expect((await invoice({}, own.mid)).status).toBe(429);
+  expect((await link({})).status).toBe(201);
+});
+
+test('the pages are smaller than 15 KB as they are transferred, in every language', async () => {
+  const lines = Array.from({ length: 20 }, (_, index) => ({ ...LINE, description: `Teapot number ${index}` }));
+  const urls = [
+    (await link({ description: 'x'.repeat(1000), ask: ['name', 'email', 'phone', 'reference'] })).body.url,
+    (await invoice({ lines, note: 'y'.repeat(1000) })).body.url,
+  ];
+  for (const url of urls) {
+    for (const language of Object.keys(LANGUAGES)) {
+      const response = await fetch(`${url}?lang=${language}`, { headers: { 'accept-encoding': 'br' } });
+      expect(response.status).toBe(200);
+      expect(Number(response.headers.get('content-length')), `${url} ${language}`).toBeLessThan(15 * 1024);
+      expect(await response.text()).toContain(`<html lang="${language}`);
+    }
+  }
+});

@@ -1,0 +1,107 @@
+/** Series of methods with a name: which providers repeat them, and with what they do so. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
+import { STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
+import { checkoutOf, choices, newOrder, show } from '../support/checkout.ts';
+import { type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';
+import { refused, statusAndBody } from '../support/operations.ts';
+import { connect, route } from '../support/providers.ts';
+
+const shop = openShop();
+const checkout = checkoutOf(shop);
+let mollie: MollieDouble;
+let stripe: StripeDouble;
+let connections: Record<'mollie' | 'stripe' | 'page', string>;
+
+beforeAll(async () => {
+  [mollie, stripe] = await Promise.all([startMollie(), startStripe()]);
+  const at = (connector: string, credentials: Record<string, string>, api_base: string) =>
+    connect(shop, { credentials }, { connector, settings: { api_base } });
+  connections = {
+    mollie: await at('mollie', { api_key: API_KEY }, mollie.url),
+    stripe: await at('stripe', STRIPE_CREDENTIALS, stripe.url),
+    page: await at('stripe-hosted', STRIPE_CREDENTIALS, stripe.url),
+  };
+});
+afterAll(async () => {
+  expect([mollie.violations, stripe.problems]).toEqual([[], []]);
+  await Promise.all([mollie.close(), stripe.close()]);
+});
+
+const routedTo = async (...names: (keyof typeof connections)[]): Promise<Merchant> => {
+  const merchant = await shop.newMerchant();
+  await route(
+    shop,
+    merchant.mid,
+    names.map((name) => ({ connection_id: connections[name] })),
+  );
+  return merchant;
+};
+const begin = (brand: string, merchant: Merchant, fields: Record<string, string> = {}) =>
+  shop.sale({ brand, identifier: '', order_currency: 'EUR', recurring_init: 'Y', ...fields }, merchant);
+const becomes = (id: string, status: string) =>
+  expect.poll(async () => (await shop.inspect(id)).status, PROVIDER_POLL).toBe(status);
+/** Repeats a payment as the merchant does; returns the id of the repetition. */
+async function repeat(first: string, merchant: Merchant): Promise<string> {
+  const { recurring_token } = (await checkout.status({ payment_id: first }, merchant)).body;
+  expect(recurring_token).toEqual(expect.any(String));
+  const repetition = { recurring_init_trans_id: first, recurring_token, order: { ...newOrder(), currency: 'EUR' } };
+  return (await checkout.send('payment/recurring', repetition, merchant)).body.payment_id;
+}
+
+test.each(['ideal', 'bancontact', 'eps'])('%s through Mollie is repeated as a direct debit', async (brand) => {
+  const merchant = await routedTo('mollie');
+  const { trans_id: id } = (await begin(brand, merchant)).body;
+  const first = mollie.find(id)?.payment;
+  expect(first).toMatchObject({ method: brand, sequenceType: 'first', customerId: expect.any(String) });
+  mollie.pay(first?.id as string);
+  await mollie.notify(first?.id as string);
+  await becomes(id, 'SETTLED');
+  const repeated = await repeat(id, merchant);
+  // The bank takes days.
+  expect((await shop.inspect(repeated)).status).toBe('PENDING');
+  const debit = mollie.find(repeated)?.payment;
+  expect(debit).toMatchObject({ method: 'directdebit', sequenceType: 'recurring', customerId: first?.customerId });
+  mollie.finish(debit?.id as string, 'paid' as Parameters<typeof mollie.finish>[1]);
+  await mollie.notify(debit?.id as string);
+  await becomes(repeated, 'SETTLED');
+});
+
+test('iDEAL on the page of Stripe is repeated with the direct debit that Stripe stored', async () => {
+  const merchant = await routedTo('page');
+  const { body } = await begin('ideal', merchant);
+  await show(String(await stripe.pay(body.redirect_url)));
+  await becomes(body.trans_id, 'SETTLED');
+  const repeated = await repeat(body.trans_id, merchant);
+  expect((await shop.inspect(repeated)).status).toBe('PENDING');
+  const intent = stripe.intentOf(repeated);
+  expect(intent?.status).toBe('processing');
+  expect(intent?.payment_method).not.toBe(stripe.intentOf(body.trans_id)?.payment_method);
+});
+
+describe('a provider that cannot repeat a method', () => {
+  test('does not get a series; one that can does', async () => {
+    const { body } = await begin('ideal', await routedTo('stripe', 'mollie'), {});
+    expect(mollie.find(body.trans_id)?.payment).toMatchObject({ method: 'ideal' });
+    const once = await shop.sale(
+      { brand: 'ideal', identifier: '', order_currency: 'EUR' },
+      await routedTo('stripe', 'mollie'),
+    );
+    expect(stripe.intentOf(once.body.trans_id)).toBeDefined();
+  });
+
+  test('leaves none: the sale is refused, and the page does not offer the method', async () => {
+    const merchant = await routedTo('stripe');
+    expect(await statusAndBody(begin('ideal', merchant))).toMatchObject(
+      refused('invalidData', 'recurring_init: The value you selected is not a valid choice.'),
+    );
+    const offered = async (recurring_init: boolean): Promise<string[]> => {
+      const { url } = await checkout.open({ recurring_init, order: { currency: 'EUR' } }, merchant);
+      return choices((await show(url)).text);
+    };
+    expect(await offered(false)).toContain('ideal');
+    const ofSeries = await offered(true);
+    expect(ofSeries).not.toContain('ideal');
+    expect(ofSeries).toContain('sepa-debit');
+  });
+});

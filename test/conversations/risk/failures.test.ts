@@ -1,0 +1,51 @@
+/** Rules that cannot be evaluated: the setting of the account decides, and the payment is marked. */
+import { afterEach, expect, test } from 'vitest';
+import { type Merchant, openShop } from '../../support/gateway.ts';
+
+const shop = openShop();
+
+const account = async (onFailure: string): Promise<Merchant> => {
+  const merchant = await shop.newMerchant({ risk: { on_failure: onFailure } });
+  const { status } = await shop.admin('POST', '/risk/rules', {
+    mid: merchant.mid,
+    name: 'Large',
+    condition: { field: 'amount', op: '>', value: '5000.00', currency: 'USD' },
+    action: { kind: 'block' },
+    state: 'on',
+  });
+  expect(status).toBe(201);
+  return merchant;
+};
+
+/** A condition that this version does not know, as after a return to an earlier version. */
+const breakRules = ({ mid }: Merchant) =>
+  shop.rows(`with changed as (update risk_version set version = version + 1)
+    update risk_rules set condition = '{"field": "colour", "op": "=", "value": "red"}' where mid = '${mid}'`);
+afterEach(() =>
+  shop.rows(`with changed as (update risk_version set version = version + 1)
+    update risk_rules set deleted_at = now()`),
+);
+
+test.each([
+  ['continue', 'SETTLED', 'none', null],
+  ['review', 'PENDING', 'review', 'waiting'],
+])('%s', async (setting, status, decision, review) => {
+  const merchant = await account(setting);
+  expect((await shop.sale({}, merchant)).body.status).toBe('SETTLED');
+  await breakRules(merchant);
+  const { body } = await shop.sale({}, merchant);
+  expect(body.status).toBe(status);
+  const { risk } = await shop.inspect(body.trans_id);
+  expect(risk).toMatchObject({ decision, failure: 'The rules could not be evaluated.', rules: [] });
+  expect(risk.review?.state ?? null).toBe(review);
+  expect(await shop.gateway.metrics.text()).toMatch(/^turnpike_risk_failures_total [1-9]/m);
+  expect(shop.logs.join('')).toContain('the risk rules could not be evaluated');
+});
+
+test('a rule of one account that cannot be read does not stop the others', async () => {
+  const [broken, sound] = [await account('review'), await account('review')];
+  await breakRules(broken);
+  expect((await shop.sale({}, broken)).body.status).toBe('PENDING');
+  expect((await shop.sale({}, sound)).body.status).toBe('SETTLED');
+  expect((await shop.sale({ order_amount: '5000.01' }, sound)).body.status).toBe('DECLINED');
+});

@@ -1,0 +1,161 @@
+/** Reviews: authorise only, wait for a person or the deadline, then capture, void or refund. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Connector } from '../../../src/connectors/connector.ts';
+import { processEverythingDue } from '../../../src/core/due/due.ts';
+import { type Merchant, openShop, PROVIDER_POLL, sign } from '../../support/gateway.ts';
+
+const shop = openShop({ simulator: true });
+
+async function reviewed(action: Record<string, unknown> = {}): Promise<Merchant> {
+  const merchant = await shop.newMerchant();
+  const { status } = await shop.admin('POST', '/risk/rules', {
+    mid: merchant.mid,
+    name: 'Large first orders',
+    condition: { field: 'amount', op: '>', value: '50.00', currency: 'EUR' },
+    action: { kind: 'review', hours: 24, then: 'refuse', ...action },
+    state: 'on',
+  });
+  expect(status).toBe(201);
+  return merchant;
+}
+
+const pay = async (merchant: Merchant, fields: Record<string, string> = {}) =>
+  (await shop.sale({ order_amount: '60.00', order_currency: 'EUR', ...fields }, merchant)).body;
+
+const waiting = async (merchant: Merchant): Promise<string[]> =>
+  (await shop.admin('GET', `/risk/reviews?state=waiting&mid=${merchant.mid}`)).body.items.map(
+    (item: { payment_id: string }) => item.payment_id,
+  );
+
+const decide = (id: string, decision: string, note = '') =>
+  shop.admin('POST', `/risk/reviews/${id}`, { decision, note });
+
+const capture = ({ client_key, password }: Merchant, trans_id: string, email: string) =>
+  shop.post({ action: 'CAPTURE', client_key, trans_id, hash: sign(password, trans_id, email) });
+
+describe('a payment that a rule sends to the review', () => {
+  test('is only authorised, and captured by the approval', async () => {
+    const merchant = await reviewed();
+    const { status, trans_id } = await pay(merchant);
+    expect(status).toBe('PENDING');
+    expect(await waiting(merchant)).toEqual([trans_id]);
+    const payment = await shop.inspect(trans_id);
+    expect(payment.risk).toMatchObject({ decision: 'review', review: { state: 'waiting', then: 'refuse' } });
+    expect(payment.provider_calls).toMatchObject([{ verb: 'submit', outcome: 'authorised' }]);
+    const metrics = await shop.gateway.metrics.text();
+    expect(metrics).toMatch(/^turnpike_risk_reviews_waiting [1-9]/m);
+    const { status: http, body } = await decide(trans_id, 'approve', 'Called the payer.');
+    expect([http, body.status]).toEqual([200, 'SETTLED']);
+    expect(await waiting(merchant)).toEqual([]);
+    expect((await shop.inspect(trans_id)).risk.review).toMatchObject({ state: 'approved', note: 'Called the payer.' });
+    expect((await decide(trans_id, 'refuse')).status).toBe(400);
+    expect((await shop.admin('GET', '/audit')).body.items[0]).toMatchObject({ action: 'risk.review' });
+  });
+
+  test('is voided by the refusal', async () => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant);
+    expect((await decide(trans_id, 'refuse')).body.status).toBe('VOID');
+    expect((await shop.inspect(trans_id)).risk.review.state).toBe('refused');
+  });
+
+  test('cannot be captured by the merchant meanwhile', async () => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant, { payer_email: 'jo@example.com' });
+    const { status, body } = await shop.admin('POST', `/payments/${trans_id}/capture`);
+    expect([status, body.error_code]).toEqual([400, 208003]);
+    expect((await capture(merchant, trans_id, 'jo@example.com')).body.result).not.toBe('SUCCESS');
+    expect((await shop.status(trans_id, merchant)).body.status).toBe('PENDING');
+  });
+
+  test.each([
+    ['refuse', 'VOID'],
+    ['approve', 'SETTLED'],
+  ])('without a person, the deadline decides: %s', async (then, state) => {
+    const merchant = await reviewed({ then });
+    const { trans_id } = await pay(merchant);
+    await shop.advanceClock(24 * 3600 - 60, merchant.mid);
+    await processEverythingDue(shop.gateway);
+    expect((await shop.status(trans_id, merchant)).body.status).toBe('PENDING');
+    await shop.advanceClock(120, merchant.mid);
+    await processEverythingDue(shop.gateway);
+    expect((await shop.status(trans_id, merchant)).body.status).toBe(state);
+    expect((await shop.inspect(trans_id)).risk.review.decided_by).toBe('turnpike');
+  });
+
+  test('a decision whose process died is carried out by the work loop', async () => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant);
+    await shop.rows(
+      `update risk_decisions set review_state = 'approved', review_due_at = now() where payment_id = '${trans_id}'`,
+    );
+    await processEverythingDue(shop.gateway);
+    expect((await shop.status(trans_id, merchant)).body.status).toBe('SETTLED');
+  });
+
+  test('two people decide at once: one is refused', async () => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant);
+    const answers = await Promise.all([decide(trans_id, 'approve'), decide(trans_id, 'refuse')]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  test('that is declined by the bank does not wait for anybody', async () => {
+    const merchant = await reviewed();
+    const { trans_id, status } = await pay(merchant, { identifier: 'decline@example.com' });
+    expect(status).toBe('DECLINED');
+    expect(await waiting(merchant)).toEqual([]);
+    await processEverythingDue(shop.gateway);
+    expect((await shop.inspect(trans_id)).risk.review.state).toBe('over');
+  });
+});
+
+describe('a brand that settles at once', () => {
+  const voucher = (merchant: Merchant) => pay(merchant, { brand: 'pin-a', 'parameters[pin]': '1234567890123456' });
+  const settledReview = async (): Promise<{ merchant: Merchant; id: string }> => {
+    const merchant = await reviewed();
+    const { trans_id: id } = await voucher(merchant);
+    await expect.poll(async () => (await shop.inspect(id)).status, PROVIDER_POLL).toBe('SETTLED');
+    await processEverythingDue(shop.gateway);
+    return { merchant, id };
+  };
+
+  test('is settled, marked for a person, and refunded by the refusal', async () => {
+    const { merchant, id } = await settledReview();
+    expect(await shop.inspect(id)).toMatchObject({ attention: 'risk_review', risk: { decision: 'review' } });
+    expect(await waiting(merchant)).toEqual([id]);
+    expect(await decide(id, 'refuse')).toMatchObject({ status: 200, body: { status: 'REFUND' } });
+    expect(await shop.inspect(id)).toMatchObject({ attention: null, risk: { review: { state: 'refused' } } });
+  });
+
+  test('stays settled after the approval, without the mark', async () => {
+    const { merchant, id } = await settledReview();
+    expect(await decide(id, 'approve')).toMatchObject({ status: 200, body: { status: 'SETTLED' } });
+    expect((await shop.inspect(id)).attention).toBeNull();
+    expect(await waiting(merchant)).toEqual([]);
+  });
+
+  test.each([
+    ['the account allows no refunds', { refunds_allowed: false }, 'api'],
+    ['the provider refunds on its own pages only', {}, 'portal'],
+    ['the brand has no refunds', {}, 'none'],
+  ] as const)('%s: the refusal says so, and the payment stays in the queue', async (_, settings, refunds) => {
+    const { merchant, id } = await settledReview();
+    expect((await shop.admin('PATCH', `/accounts/${merchant.mid}`, settings)).status).toBe(200);
+    const upstream = shop.gateway.connectors.upstream as Connector;
+    const limited = { ...upstream, capabilities: { ...upstream.capabilities, refunds } };
+    shop.gateway.connectors = { ...shop.gateway.connectors, upstream: limited };
+    onTestFinished(() => {
+      shop.gateway.connectors = { ...shop.gateway.connectors, upstream };
+    });
+    const { status, body } = await decide(id, 'refuse');
+    expect([status, body.error_message]).toMatchObject([400, expect.stringMatching(/./)]);
+    expect(await waiting(merchant)).toEqual([id]);
+    // Nor does the deadline lose it.
+    await shop.advanceClock(25 * 3600, merchant.mid);
+    await processEverythingDue(shop.gateway);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: 'risk_review' });
+    expect(await waiting(merchant)).toEqual([id]);
+    expect((await decide(id, 'approve')).status).toBe(200);
+  });
+});

@@ -1,0 +1,2 @@
+/** The same with a million entries. */
+import './statements-large.test.ts';

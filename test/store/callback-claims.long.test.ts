@@ -1,2 +1,0 @@
-/** The same with more callbacks. */
-import './callback-claims.test.ts';

@@ -1,0 +1,2 @@
+/** The same with more callbacks. */
+import './claims.test.ts';

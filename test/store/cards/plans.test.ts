@@ -1,0 +1,81 @@
+/** What a card sale reads does not grow with the attempts and cards of its account. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newDataKey } from '../../../src/core/cards/vault.ts';
+import { newId } from '../../../src/lib/crypto/id.ts';
+import type { PaymentWithDetails } from '../../../src/store/payments/payments.ts';
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
+import { preparedPayment } from '../../support/payments.ts';
+import { openRecordedStores, readingOf, type Statement } from '../../support/plans.ts';
+
+const MANY = 5000;
+/** Of so many latest attempts, those that failed are counted. */
+const AMONG = 125;
+
+let shop: TestGateway;
+let stores: ReturnType<typeof openRecordedStores>;
+beforeAll(async () => {
+  shop = await startTestGateway();
+  stores = openRecordedStores(shop.connection);
+  const { mid } = shop.merchant;
+  await shop.gateway.cards.insertDataKey(newDataKey(shop.gateway, mid, 1), Date.now());
+  await shop.rows(`
+    insert into payments (mid, payment_id, order_id, attempt, protocol, brand, connector, state, history_length,
+      amount_text, currency, amount, authorised, captured, is_authorisation, is_recurring_init, fingerprint, descriptor,
+      details, created_at, updated_at)
+    select '${mid}', gen_random_uuid(), 'many-' || n, 1, 's2s', 'card', 'upstream', 'SETTLED', 1, '1.00', 'USD', 100, 100,
+      100, false, false, 'f', 'Shop', '{}', now(), now() from generate_series(1, ${MANY}) n;
+    insert into card_attempts (mid, order_id, attempt, session_id, source, at)
+    select mid, order_id, 1, payment_id, order_id, now() from payments;
+    insert into cards (mid, card_id, token, key_version, sealed, fingerprint, masked, network, payment_id, created_at)
+    select mid, gen_random_uuid(), payment_id::text, 1, '\\x00', 'f', 'm', 'visa', payment_id, now() from payments;
+    analyze card_attempts, cards, payments`);
+});
+afterAll(async () => {
+  await stores.close();
+  await shop.close();
+});
+
+test('opening a payment with its attempt, storing its card within the limits, and its outcome', async () => {
+  const { statements, payments, cards, cardAttempts } = stores;
+  const { mid } = shop.merchant;
+  const payment = preparedPayment(shop, { mid });
+  const { paymentId, orderId, createdAt: at } = payment;
+  const attempt = { mid, orderId, attempt: 1, sessionId: paymentId, source: 'a', at };
+  const bounds = { since: at - 600_000, attemptsPerSession: 10, failuresPerSource: 20, failuresPerAccount: 100 };
+  const limits = { ...bounds, amongAttempts: AMONG };
+  const cardId = newId();
+  const sealed = { keyVersion: 1, sealed: Buffer.from([0]), fingerprint: 'f', masked: 'm', network: 'visa' };
+  statements.length = 0;
+  expect(await payments.open(payment, undefined, attempt)).toBe(true);
+  const card = { mid, cardId, token: cardId, ...sealed, paymentId, createdAt: at };
+  const none = { attemptsOfSession: 0, sourceFullSince: null, accountFullSince: null };
+  expect(await cards.insertWithin(card, attempt, limits, false)).toEqual(none);
+  expect(await cardAttempts.counts(attempt, limits)).toEqual(none);
+  const after: PaymentWithDetails = { ...payment, state: 'DECLINED', declineReason: 'No money.', historyLength: 2 };
+  const outcome = { event: 'declined', actor: 'provider', call: undefined, cards: { neededId: null } } as const;
+  expect(await payments.transition({ before: payment, after, ...outcome })).toBe(true);
+  expect(await shop.rows(`select sealed, is_kept from cards where card_id = '${cardId}'`)).toEqual([
+    { sealed: null, is_kept: false },
+  ]);
+  expect(statements).toHaveLength(4);
+  const [opening, storing, counting, finishing] = statements as [Statement, Statement, Statement, Statement];
+  // They run again, so that the payment has to be as it was before its outcome, and then without its card.
+  await shop.rows(`
+    update payments set state = 'PREPARE', history_length = 1, decline_reason = null where payment_id = '${paymentId}';
+    delete from history where payment_id = '${paymentId}' and seq = 2;
+    update cards set sealed = '\\x00', key_version = 1 where card_id = '${cardId}'`);
+  await expectFewRows(finishing);
+  await shop.rows(`delete from cards where card_id = '${cardId}'`);
+  for (const statement of [opening, storing, counting]) await expectFewRows(statement);
+});
+
+async function expectFewRows(statement: Statement): Promise<void> {
+  for (const table of ['payments', 'card_attempts', 'cards']) {
+    const { rows, scans } = await readingOf(shop.connection, statement, table, HOT);
+    expect(rows, `${table}: ${scans.join(', ')}`).toBeLessThanOrEqual(AMONG + 5);
+  }
+}
+
+/** The planner's settings of the hot connections. */
+const HOT =
+  '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c plan_cache_mode=force_generic_plan';
