@@ -1,9 +1,17 @@
-/** Shorter limits for the gateways of one test file, so that it need not wait as long as a real caller would. */
+/** Other limits for the gateways of one test file or `describe`, so that waits in it are short, or long enough. */
 import { afterAll, beforeAll } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
 
-export function shortenLimits(shorter: { [Name in keyof typeof LIMITS]?: number }): void {
+type SomeLimits = { [Name in keyof typeof LIMITS]?: number };
+
+function changeLimits(changes: SomeLimits): void {
   const usual = { ...LIMITS };
-  beforeAll(() => void Object.assign(LIMITS, shorter));
+  beforeAll(() => void Object.assign(LIMITS, changes));
   afterAll(() => void Object.assign(LIMITS, usual));
 }
+
+/** So that a test need not wait as long as a real caller would. */
+export const shortenLimits: (shorter: SomeLimits) => void = changeLimits;
+
+/** So that nothing ends too early for a test that shows what happens before, however busy the machine is. */
+export const lengthenLimits: (longer: SomeLimits) => void = changeLimits;
