@@ -165,11 +165,11 @@ async function untilQuiet(stage: Stage): Promise<string> {
       ).rows[0],
     );
   let before = '';
-  for (let still = 0, left = 300; still < 3 && left > 0; left--) {
+  for (let still = 0, left = 300; still < 5 && left > 0; left--) {
     const now = await snapshot();
     still = now === before ? still + 1 : 0;
     before = now;
-    await pause(200);
+    await pause(300);
   }
   await client.end();
   return before;

@@ -9,6 +9,9 @@ import { freePort } from '../support/free-port.ts';
 import { type Program, ROOT, startProgram } from './program.ts';
 import { type Relay, startRelay } from './relay.ts';
 
+/** How often a call of the run itself is repeated at most. */
+const REPEATS_MOST = 120;
+
 const SKEWED_CLOCK = join(import.meta.dirname, '../support/skewed-clock.ts');
 
 /** The database of a run. */
@@ -108,7 +111,7 @@ export async function setStage<Database extends StageDatabase>(
   }
   await addGateways('', root);
 
-  const call = async (base: string, token: string, method: string, path: string, body?: unknown) => {
+  const callOnce = async (base: string, token: string, method: string, path: string, body?: unknown) => {
     const response = await fetch(base + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
@@ -117,6 +120,15 @@ export async function setStage<Database extends StageDatabase>(
     });
     // biome-ignore lint/suspicious/noExplicitAny: each caller knows the body
     return { status: response.status, body: (await response.json()) as any };
+  };
+  /** Repeats a call that was not answered, or with 503: the process that got it may still be starting. */
+  const call: typeof callOnce = async (...request) => {
+    for (let left = REPEATS_MOST; left > 0; left--) {
+      const answer = await callOnce(...request).catch(() => undefined);
+      if (answer && answer.status !== 503) return answer;
+      await pause(500);
+    }
+    return callOnce(...request);
   };
   return {
     folder,
