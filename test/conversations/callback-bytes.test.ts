@@ -240,9 +240,9 @@ describe('the signature', () => {
     const both = await nextOf(merchant);
     expect(both.signatures).toHaveLength(2);
     expect([signatureBy(next, both), signatureBy(merchant.callback_secret, both)]).toEqual([0, 1]);
-    await shop.advanceClock(86_390, merchant.mid);
+    await shop.advanceClock(86_340, merchant.mid);
     expect((await nextOf(merchant)).signatures).toHaveLength(2);
-    await shop.advanceClock(20, merchant.mid);
+    await shop.advanceClock(60, merchant.mid);
     const one = await nextOf(merchant);
     expect(one.signatures).toHaveLength(1);
     expect([signatureBy(next, one), signatureBy(merchant.callback_secret, one)]).toEqual([0, -1]);

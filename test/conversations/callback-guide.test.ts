@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   CALLBACK_ACTIONS,
   CALLBACK_EVENTS,
@@ -15,7 +15,7 @@ import { checkoutOf } from '../support/checkout.ts';
 import type { MerchantWithSecret } from '../support/delivery-shop.ts';
 import { freePort } from '../support/free-port.ts';
 import { saleFields, startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { clearAway, ROOT, run } from '../support/process.ts';
+import { clearAway, eventually, ROOT, run } from '../support/process.ts';
 
 const guide = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
 const merchants = guide('merchant/callbacks.md');
@@ -83,7 +83,7 @@ describe.each(Object.entries(LANGUAGES))('the example server in %s', (language, 
       const url = `http://127.0.0.1:${port}/`;
       const post = (body: string, headers: Record<string, string> = {}) =>
         fetch(url, { method: 'POST', body, headers });
-      await vi.waitFor(async () => expect((await post('a=1')).status).toBe(401), 20_000);
+      await eventually(async () => expect((await post('a=1')).status).toBe(401));
       const strange = { 'webhook-timestamp': 'now', 'webhook-signature': `v1,${'é'.repeat(44)}` };
       // No invalid request crashes the server.
       for (const [name, value] of Object.entries(strange)) {
@@ -101,11 +101,11 @@ describe.each(Object.entries(LANGUAGES))('the example server in %s', (language, 
       expect(new Set(items.map(({ payment_id }: { payment_id: string }) => payment_id))).toEqual(new Set(ids));
       for (const { id, state } of items) {
         expect([id, state]).toEqual([id, 'delivered']);
-        expect(server.output()).toContain(`new ${id}`);
+        await expect.poll(() => server.output()).toContain(`new ${id}`);
       }
       await shop.admin('POST', '/callbacks/resend', { payment_id: ids[0] });
       await shop.gateway.deliverer.drain();
-      expect(server.output()).toContain(`again ${ids[0]}`);
+      await expect.poll(() => server.output()).toContain(`again ${ids[0]}`);
       const other = await shop.newMerchant({ callback_url: url });
       await shop.post(saleFields(other));
       await shop.gateway.deliverer.drain();

@@ -20,7 +20,7 @@ let deliveries: ReturnType<typeof deliveriesAt>;
 beforeAll(async () => {
   shop = await startTestGateway();
   deliveries = deliveriesAt(shop);
-  await setReceiverTimeout(shop.gateway, 1000);
+  await setReceiverTimeout(shop.gateway, 5000);
 });
 afterAll(async () => {
   await shop.close();

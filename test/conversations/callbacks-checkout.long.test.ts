@@ -166,9 +166,9 @@ describe('a card', () => {
   ])('a challenge that %s expires after ten minutes', async (_, expiry, visit) => {
     const scene = await submitCard(expiry);
     await visit(scene);
-    await scene.pass(595);
+    await scene.pass(540);
     await expectCallbacks(scene, [CHALLENGED], cardFields(expiry));
-    await scene.pass(10);
+    await scene.pass(60);
     await expectCallbacks(scene, [CHALLENGED, TOO_LATE], cardFields(expiry));
     await scene.pass(DAY);
     await expectCallbacks(scene, [CHALLENGED, TOO_LATE], cardFields(expiry));
@@ -257,9 +257,9 @@ describe('a session', () => {
 
   test('a session that is never paid: one callback when it expires, none before', async () => {
     const scene = await open({ session_expiry: 5 });
-    await scene.pass(295);
+    await scene.pass(240);
     await expectCallbacks(scene, []);
-    await scene.pass(10);
+    await scene.pass(60);
     await expectCallbacks(scene, [TOO_LATE]);
   });
 

@@ -328,9 +328,9 @@ describe('leaving the page', () => {
   test('says that the session has ended, and accepts no payment', async () => {
     const merchant = await shop.newMerchant();
     const { url, id } = await checkout.open({ session_expiry: 1 }, merchant);
-    await shop.advanceClock(50, merchant.mid);
+    await shop.advanceClock(20, merchant.mid);
     expect(choices((await show(url)).text)).toContain('vcard');
-    await shop.advanceClock(10, merchant.mid);
+    await shop.advanceClock(40, merchant.mid);
     for (let times = 0; times < 2; times++) {
       const { status, text } = await show(url);
       expect([status, choices(text)]).toEqual([200, []]);

@@ -295,9 +295,9 @@ describe('status', () => {
   test('declines an unpaid session at the second of its expiry, and its order may be opened again', async () => {
     const merchant = await shop.newMerchant();
     const { id, orderId: number } = await checkout.open({ session_expiry: '1' }, merchant);
-    await shop.advanceClock(50, merchant.mid);
+    await shop.advanceClock(20, merchant.mid);
     expect(await checkout.stateOf(id, merchant)).toBe('prepare');
-    await shop.advanceClock(10, merchant.mid);
+    await shop.advanceClock(40, merchant.mid);
     const { body } = await checkout.status({ order_id: number }, merchant);
     expect([body.status, body.reason]).toEqual(['decline', 'The payer did not finish in time.']);
     expect((await sendSession({ order: { number } }, merchant)).status).toBe(200);

@@ -255,7 +255,7 @@ describe('paying', () => {
     expect((await submit(open)).text).toContain('no longer valid');
     await shop.admin('PATCH', `/links/${body.link_id}`, { state: 'active' });
     expect((await pay(body.url)).text).toContain('Payment complete');
-    const ending = await make({ valid_until: new Date(Date.now() + 1500).toISOString().replace(/\.\d+/, '') });
+    const ending = await make({ valid_until: new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, '') });
     await shop.rows(
       `update links set valid_until = now() - interval '1 second' where link_id = '${ending.body.link_id}'`,
     );

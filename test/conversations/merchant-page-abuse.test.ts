@@ -4,6 +4,7 @@ import { LANGUAGES } from '../../src/pages/locales/index.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { show } from '../support/checkout.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
+import { holdRates } from '../support/hold-rates.ts';
 import { headersOf, type ReceivedMail, startMailServer, type TestMailServer } from '../support/mail.ts';
 import { readable } from '../support/pages.ts';
 
@@ -94,6 +95,7 @@ test('an invoice is sent ten times at most', async () => {
 
 test('an account that makes too many links and invoices is refused, and others are not', async () => {
   const own = await shop.newMerchant();
+  holdRates();
   for (let count = 0; count < LIMITS.linksMost; count++) shop.gateway.isLinkTooFast(own.mid);
   expect((await link({}, own.mid)).status).toBe(429);
   expect((await invoice({}, own.mid)).status).toBe(429);

@@ -51,7 +51,7 @@ describe('health', () => {
     await query(server, `alter database ${database} set default_transaction_read_only = on`);
     await reconnect();
     await expect
-      .poll(() => get('/health/ready'), { timeout: 10_000 })
+      .poll(() => get('/health/ready'))
       .toEqual({
         status: 503,
         body: {
@@ -65,8 +65,8 @@ describe('health', () => {
     expect((await shop.sale()).status).toBe(503);
     await query(server, `alter database ${database} reset default_transaction_read_only`);
     await reconnect();
-    await expect.poll(async () => (await get('/health/ready')).status, { timeout: 10_000 }).toBe(200);
-    await expect.poll(async () => (await shop.sale()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await get('/health/ready')).status).toBe(200);
+    await expect.poll(async () => (await shop.sale()).status).toBe(200);
   });
 });
 
@@ -85,6 +85,7 @@ describe('metrics', () => {
   const metrics = async (): Promise<string> => (await fetch(`${shop.url}/metrics`)).text();
 
   test('requests by action and outcome, their duration, batches, payments by state', async () => {
+    const began = performance.now();
     await shop.sale();
     const { body: sale } = await shop.sale();
     await shop.sale({ identifier: 'decline@example.com' });
@@ -123,7 +124,8 @@ describe('metrics', () => {
     expect(sample(text, 'turnpike_request_seconds_count{action="SALE"}')).toBe(6);
     expect(sample(text, 'turnpike_request_seconds_bucket{le="+Inf",action="SALE"}')).toBe(6);
     expect(sample(text, 'turnpike_request_seconds_sum{action="SALE"}')).toBeGreaterThan(0);
-    expect(sample(text, 'turnpike_request_seconds_sum{action="SALE"}')).toBeLessThan(6);
+    const passed = (performance.now() - began) / 1000;
+    expect(sample(text, 'turnpike_request_seconds_sum{action="SALE"}')).toBeLessThan(passed);
     expect(sample(text, 'turnpike_payments_total{state="SETTLED"}')).toBe(2);
     expect(sample(text, 'turnpike_payments_total{state="DECLINED"}')).toBe(1);
     expect(sample(text, 'turnpike_payments_total{state="PENDING"}')).toBe(1);
@@ -163,8 +165,10 @@ describe('the log', () => {
   afterAll(() => shop.close());
 
   test('a request writes one line: account, action, outcome, duration', async () => {
+    const began = performance.now();
     const { body, headers } = await shop.sale();
     const line = await logLineOf(shop, headers);
+    const passed = performance.now() - began;
     expect(line).toEqual({
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -178,7 +182,7 @@ describe('the log', () => {
       msg: 'request',
     });
     expect(line.ms).toBeGreaterThan(0);
-    expect(line.ms).toBeLessThan(10_000);
+    expect(line.ms).toBeLessThan(passed);
   });
 
   test.each<[string, () => Promise<{ headers: Headers }>, Partial<Line>]>([

@@ -4,6 +4,7 @@ import { acceptedEncoding } from '../../src/pages/compression.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { checkoutOf, fill, show } from '../support/checkout.ts';
 import { openShop, startTestGateway } from '../support/gateway.ts';
+import { holdRates } from '../support/hold-rates.ts';
 import { readable, withoutScript } from '../support/pages.ts';
 
 const shop = openShop();
@@ -37,6 +38,7 @@ test('support, terms and privacy are in the footer, if the account has them', as
 
 test('a form that is sent too often leads back to the payment page', async () => {
   const { url } = await checkout.open({ methods: ['vcard'] });
+  holdRates();
   const answers = await Promise.all(
     Array.from({ length: 4 * LIMITS.submitLimit }, () => fill(url, { method: 'vcard', identifier: '' })),
   );

@@ -105,9 +105,9 @@ describe('a payer who leaves', () => {
     expect(status).toBe(303);
     expect(await visit(location)).toMatchObject({ status: 303, location: RETURN_URL });
     expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'REDIRECT' });
-    await shop.advanceClock(3595, merchant.mid);
+    await shop.advanceClock(3540, merchant.mid);
     expect((await shop.status(id, merchant)).body).toMatchObject({ status: 'REDIRECT' });
-    await shop.advanceClock(5, merchant.mid);
+    await shop.advanceClock(60, merchant.mid);
     expect((await shop.status(id, merchant)).body).toMatchObject({
       status: 'DECLINED',
       decline_reason: 'The payer did not finish in time.',

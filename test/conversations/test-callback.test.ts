@@ -4,6 +4,7 @@ import { findAccount } from '../../src/core/accounts/accounts.ts';
 import { signedId } from '../../src/lib/crypto/signature.ts';
 import type { Role } from '../../src/rules/roles.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
+import { holdRates } from '../support/hold-rates.ts';
 import { shortenLimits } from '../support/limits.ts';
 import { signedIn } from '../support/operators.ts';
 import {
@@ -16,7 +17,7 @@ import {
   type TestReceiver,
 } from '../support/receivers.ts';
 
-shortenLimits({ callbackTimeoutMs: 2000 });
+shortenLimits({ callbackTimeoutMs: 5000 });
 const shop = openShop();
 let receiver: TestReceiver;
 beforeAll(async () => {
@@ -111,6 +112,7 @@ test('it needs the permission to resend callbacks, and an account that the calle
 
 test('an account has six in a minute', async () => {
   const merchant = await newMerchant();
+  holdRates();
   for (let sent = 0; sent < 6; sent++) expect((await send(merchant)).status).toBe(200);
   const refused = await send(merchant);
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);

@@ -90,8 +90,11 @@ test.each(ROWS)('$brand, $mode: $answers.result $answers.status, and in the end 
   const id: string = body.trans_id;
   if (row.answers === UNDEFINED) {
     expect(body).not.toHaveProperty('decline_reason');
-    expect(await shop.inspect(id)).toMatchObject({ in_doubt: true, captured: '0.00' });
-    expect((await shop.status(id, merchant)).body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
+    // The provider tells of a payout that it has by itself, half a second later.
+    if (row.brand !== 'payout-a' || row.moves === 0) {
+      expect(await shop.inspect(id)).toMatchObject({ in_doubt: true, captured: '0.00' });
+      expect((await shop.status(id, merchant)).body).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
+    }
   }
 
   if (row.payer) await shop.sandbox('POST', `/payments/${id}`, { provider_status: 'executed' });
@@ -116,6 +119,15 @@ test.each(ROWS)('$brand, $mode: $answers.result $answers.status, and in the end 
 
 describe('a provider that is down', () => {
   const PAUSES = [5, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400];
+  /** The seconds from the last event of a payment to its next query. */
+  const pauseAfter = async (id: string): Promise<number> =>
+    Number(
+      (
+        await shop.rows(`select round(extract(epoch from p.due_at - h.at)) as seconds
+          from payments p join history h using (mid, payment_id)
+          where payment_id = '${id}' order by h.seq desc limit 1`)
+      )[0]?.seconds,
+    );
 
   test.each(['pin-a', 'hosted-b', 'upi-b', 'vcard'])(
     '%s: queried with growing intervals, never declined by a guess, and finally listed for an operator',
@@ -127,10 +139,13 @@ describe('a provider that is down', () => {
       expect(body).toMatchObject(UNDEFINED);
       const id: string = body.trans_id;
       for (const [queries, seconds] of PAUSES.entries()) {
-        await shop.advanceClock(Math.floor(seconds / 2), merchant.mid);
+        expect(await pauseAfter(id)).toBe(seconds);
+        // A short pause may pass by itself on a slow machine.
+        const early = seconds < 60 ? 0 : seconds / 2;
+        if (early > 0) await shop.advanceClock(early, merchant.mid);
         expect(await shop.events(id)).toEqual(['opened', 'unanswered', ...Array(queries).fill('queried')]);
         expect((await shop.inspect(id)).attention).toBe(null);
-        await shop.advanceClock(Math.ceil(seconds / 2), merchant.mid);
+        await shop.advanceClock(seconds - early, merchant.mid);
         expect(await shop.inspect(id)).toMatchObject({ status: 'PENDING', in_doubt: true, decline_reason: null });
       }
       expect((await shop.inspect(id)).attention).toBe('unresolved');
