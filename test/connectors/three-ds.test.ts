@@ -55,6 +55,18 @@ test('accepts the ARes of our AReq', async () => {
   expect(requests.at(-1)).toMatchObject({ messageType: 'AReq', threeDSServerTransID: TRANS_ID });
 });
 
+test.each([
+  [{ requested: 'challenge', reason: 'require_3ds' }, '04'],
+  [{ requested: 'none', reason: 'low_value' }, '02'],
+  [{ requested: 'none', reason: 'transaction_risk' }, '05'],
+  [{ requested: null, reason: null }, undefined],
+  [undefined, undefined],
+] as const)('what a risk rule asks the issuer for: %j', async (asked, indicator) => {
+  answer = (response) => response.end(JSON.stringify(ARES));
+  await threeDs.authenticate({ ...request, request: asked });
+  expect(requests.at(-1)?.threeDSRequestorChallengeInd).toBe(indicator);
+});
+
 test.each<[string, object]>([
   ['the ARes of another AReq', { ...ARES, threeDSServerTransID: newId() }],
   ['an ARes without a transaction id', { ...ARES, threeDSServerTransID: undefined }],

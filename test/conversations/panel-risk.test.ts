@@ -175,6 +175,27 @@ describe('a rule from choices', () => {
     expect(nothing.status).toBe(400);
   });
 
+  test('has a priority, which its page shows and changes', async () => {
+    const { mid } = await shop.newMerchant();
+    const owner = await signedIn(shop, 'owner');
+    expect((await owner.get(`${RULES}/new`)).text).toContain(
+      'name="priority" aria-describedby="priority-hint" type="number" value="100"',
+    );
+    const form = sent(mid, group(0, 'all', amount));
+    await owner.submit(RULES, { ...form, priority: '7' });
+    const [{ rule_id, priority }] = await rulesOf(mid);
+    expect(priority).toBe(7);
+    const { text } = await owner.get(`${RULES}/${rule_id}`);
+    expect(text).toMatch(/name="priority"[^>]* value="7"/);
+    await owner.submit(`${RULES}/${rule_id}`, { ...form, priority: '8' });
+    expect((await rulesOf(mid))[0].priority).toBe(8);
+    for (const wrong of ['10001', '-1', '1.5', 'first', '']) {
+      const refused = await owner.submit(`${RULES}/${rule_id}`, { ...form, priority: wrong });
+      expect([wrong, refused.status, refused.text.includes('id="priority-error"')]).toEqual([wrong, 400, true]);
+    }
+    expect((await rulesOf(mid))[0].priority).toBe(8);
+  });
+
   test('a deeper tree stays JSON', async () => {
     const { mid } = await shop.newMerchant();
     const owner = await signedIn(shop, 'owner');

@@ -297,6 +297,8 @@ export const ADMIN_API: Readonly<Record<string, Row>> = {
   'GET /risk/rules': listed('risk.view'),
   'GET /risk/rules.csv': listed('risk.view'),
   'GET /risk/rules/:ruleId': ok('risk.view'),
+  'GET /risk/shadow': ok('risk.view'),
+  'GET /risk/shadow.csv': ok('risk.view'),
   'GET /risk/back-tests': ok('risk.view'),
   'GET /risk/back-tests.csv': ok('risk.view'),
   'GET /risk/back-tests/:backTestId': ok('risk.view'),

@@ -8,6 +8,7 @@ import {
   type Decided,
   type DecisionTerms,
   decide,
+  NOTHING_ASKED,
   type RecordedThreeDs,
   type ThreeDsRequest,
 } from '../../rules/risk/actions.ts';
@@ -103,8 +104,6 @@ const decisionOf = (
   isAuthorisation: decided.review !== null && isAuthorisable(brand),
 });
 
-const NOTHING: RecordedThreeDs = { requested: null, reason: null, sent_as: null };
-
 /** The decision about a payment that could not be evaluated. */
 function failedDecision(account: Account, facts: Facts, brand: string, at: number, failure: string): NewDecision {
   const isReviewed = account.settings['risk.on_failure'] === 'review';
@@ -113,7 +112,7 @@ function failedDecision(account: Account, facts: Facts, brand: string, at: numbe
     score: 0,
     rules: [],
     shadow: [],
-    threeDs: NOTHING,
+    threeDs: NOTHING_ASKED,
     input: inputOf(facts),
     failure,
     ...(isReviewed

@@ -114,6 +114,8 @@ export interface RecordedThreeDs extends ThreeDsRequest {
   sent_as: 'exact' | 'nearest' | 'nothing' | null;
 }
 
+export const NOTHING_ASKED: RecordedThreeDs = { requested: null, reason: null, sent_as: null };
+
 export interface Decided {
   decision: RiskDecision;
   score: number;

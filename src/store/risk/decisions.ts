@@ -1,12 +1,20 @@
 /** Decisions of risk rules about payments, many at a time: reads what they need, decides, and writes them. */
+import type pg from 'pg';
 import { batch } from '../../lib/flow/batch.ts';
 import { isItemFault } from '../../lib/flow/faults.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { MatchedRule, RecordedThreeDs, ReviewEnd, ReviewState, RiskDecision } from '../../rules/risk/actions.ts';
+import {
+  type MatchedRule,
+  NOTHING_ASKED,
+  type RecordedThreeDs,
+  type ReviewEnd,
+  type ReviewState,
+  type RiskDecision,
+} from '../../rules/risk/actions.ts';
 import { KEY_FIELDS, type KeyField } from '../../rules/risk/velocities.ts';
 import { columns } from '../database/columns.ts';
 import { type Database, sendTogether } from '../database/database.ts';
-import { type Column, itemRows, listed, namesOf } from '../database/item-rows.ts';
+import { assigned, type Column, itemRows, listed, namesOf } from '../database/item-rows.ts';
 import type { PaymentKey } from '../payments/payments.ts';
 import {
   columnOf,
@@ -95,6 +103,7 @@ const REPLACED = [
   ...['decision', 'score', 'rules', 'shadow', 'input'],
   ...['review_state', 'review_then', 'review_due_at'],
 ];
+const DECIDED = [...REPLACED, 'three_ds', 'failure'];
 
 /** An item and the decision about it. */
 interface Made {
@@ -133,11 +142,11 @@ const WITH_EFFECTS = itemRows<Made>([
 ]);
 
 const insertFrom = (rows: string): string => `
-  insert into risk_decisions (${listed(namesOf(DECISION))})
+  insert into risk_decisions as d (${listed(namesOf(DECISION))})
   select ${listed(namesOf(DECISION))} from ${rows}
-  on conflict (mid, payment_id) do nothing`;
+  on conflict (mid, payment_id)`;
 
-const WRITE = insertFrom(PLAIN.rows('i'));
+const WRITE = `${insertFrom(PLAIN.rows('i'))} do nothing`;
 
 const WRITE_WITH_EFFECTS = `
   with items as (
@@ -157,7 +166,9 @@ const WRITE_WITH_EFFECTS = `
     from items i
     where i.is_again and d.mid = i.mid and d.payment_id = i.payment_id
   )
-  ${insertFrom('items where not is_again')}`;
+  -- Replaces the row of a payment that was not decided yet.
+  ${insertFrom('items where not is_again')} do update set ${assigned(DECIDED, 'excluded')}
+    where d.decision = 'none' and d.failure is null`;
 
 /** Whether a decision changes more than its own row. */
 const hasEffects = ({ item, made }: Made): boolean =>
@@ -185,43 +196,104 @@ const LOCK = `select pg_advisory_xact_lock(k) from (
     select distinct hashtextextended(l.lock, 0) as k from ${LOCKS.rows('l')} order by k
   ) s`;
 
-async function write(runner: Runner, all: readonly Made[]): Promise<void> {
-  const [name, text, { values }] = all.some(hasEffects)
+async function write(runner: Runner, all: readonly Made[], isFull = all.some(hasEffects)): Promise<void> {
+  const [name, text, { values }] = isFull
     ? (['risk_write_effects', WRITE_WITH_EFFECTS, WITH_EFFECTS] as const)
     : (['risk_write', WRITE, PLAIN] as const);
   await runner.query({ name, text, values: values(all) });
 }
 
+/** What is written of a payment before it is decided, and stands if no rule matches it. */
+const undecided = (item: Evaluation): Made => ({
+  item,
+  made: {
+    ...{ decision: 'none', score: 0, rules: [], shadow: [], threeDs: NOTHING_ASKED, input: item.values, failure: null },
+    ...{ reviewState: null, reviewThen: null, reviewDueAt: null, isAuthorisation: false },
+  },
+});
+
+/** Whether a decision is what was written before it was made. What was found is added to the input, and nothing else. */
+const isUndecided = ({ item, made }: Made): boolean =>
+  made.decision === 'none' &&
+  made.rules.length === 0 &&
+  made.shadow.length === 0 &&
+  Object.keys(made.input).length === Object.keys(item.values).length;
+
+/** Whether later payments depend on the decision about this one, and not only on its keys; or it has a row already. */
+const isDecidedInTurn = (item: Evaluation): boolean =>
+  item.isAgain === true || item.countsVolume === true || item.volumes.length > 0 || usesLowValue(item);
+
+/** Waits for statements that were sent together. The first one that failed is the cause of the other failures. */
+async function allOf(answers: readonly unknown[]): Promise<void> {
+  const failed = (await Promise.allSettled(answers)).find(({ status }) => status === 'rejected');
+  if (failed) throw (failed as PromiseRejectedResult).reason;
+}
+
+/** Begins a transaction that holds the locks of the items; without locks, none is needed. */
+function begin(client: Runner, items: readonly Evaluation[]): Promise<unknown>[] {
+  const locks = [...new Set(items.flatMap(lockTexts))];
+  if (locks.length === 0) return [];
+  return [client.query('begin'), client.query({ name: 'risk_lock', text: LOCK, values: LOCKS.values(locks) })];
+}
+
+function decideAll(queued: readonly Queued[], findingsOf: Awaited<ReturnType<typeof read>>): Made[] {
+  const decided: (DecidedItem & Made)[] = [];
+  queued.forEach(({ item, decide }, index) => {
+    const made = decide(findingsOf(index, decided));
+    const isLowValue = made.decision !== 'block' && made.threeDs.reason === 'low_value';
+    decided.push({ item, made, decision: made.decision, isLowValue });
+  });
+  return decided;
+}
+
+/** Reads under the locks, decides, and writes the decisions. */
+async function decideInTurn(client: pg.PoolClient, queued: readonly Queued[]): Promise<Made[]> {
+  const items = queued.map(({ item }) => item);
+  let isLocked = false;
+  const [findingsOf] = await sendTogether(client, () => {
+    const begun = begin(client, items);
+    isLocked = begun.length > 0;
+    return Promise.all([read(client, items, true), ...begun]);
+  });
+  const decided = decideAll(queued, findingsOf);
+  // A commit after a statement that failed takes everything back.
+  await sendTogether(client, () => Promise.all([write(client, decided), isLocked && client.query('commit')]));
+  return decided;
+}
+
+/**
+ * Reads and counts the payments in one round trip, so that the locks do not wait for this process; then decides. Most
+ * payments match no rule, and what was written stands. If the process dies before it has decided, the payment was not
+ * submitted: the work loop declines it.
+ */
+async function decideAfterwards(client: pg.PoolClient, queued: readonly Queued[]): Promise<Made[]> {
+  const items = queued.map(({ item }) => item);
+  const findingsOf = await sendTogether(client, async () => {
+    const begun = begin(client, items);
+    const found = read(client, items);
+    const written = write(client, items.map(undecided));
+    await allOf([...begun, found, written, begun.length > 0 && client.query('commit')]);
+    return found;
+  });
+  const decided = decideAll(queued, findingsOf);
+  const rest = decided.filter((one) => !isUndecided(one));
+  if (rest.length > 0) await write(client, rest, true);
+  return decided;
+}
+
 export function createRiskDecisionStore({ pool, decisions }: Database): RiskDecisionStore {
   async function evaluateAll(queued: Queued[]): Promise<NewDecision[]> {
-    const items = queued.map(({ item }) => item);
-    const locks = [...new Set(items.flatMap(lockTexts))];
     const client = await decisions.connect();
-    const isLocked = locks.length > 0;
     let isBroken: Error | undefined;
     try {
-      const [findingsOf] = await sendTogether(client, () => {
-        const begun = isLocked
-          ? [client.query('begin'), client.query({ name: 'risk_lock', text: LOCK, values: LOCKS.values(locks) })]
-          : [];
-        return Promise.all([read(client, items, true), ...begun]);
-      });
-      const decided: (DecidedItem & Made)[] = [];
-      queued.forEach(({ item, decide }, index) => {
-        const made = decide(findingsOf(index, decided));
-        const isLowValue = made.decision !== 'block' && made.threeDs.reason === 'low_value';
-        decided.push({ item, made, decision: made.decision, isLowValue });
-      });
-      // A commit after a statement that failed takes everything back.
-      await sendTogether(client, () => Promise.all([write(client, decided), isLocked && client.query('commit')]));
-      return decided.map(({ made }) => made);
+      const decideThem = queued.some(({ item }) => isDecidedInTurn(item)) ? decideInTurn : decideAfterwards;
+      return (await decideThem(client, queued)).map(({ made }) => made);
     } catch (error) {
       isBroken = error as Error;
-      if (isLocked)
-        await client
-          .query('rollback')
-          .then(() => (isBroken = undefined))
-          .catch(() => undefined);
+      await client
+        .query('rollback')
+        .then(() => (isBroken = undefined))
+        .catch(() => undefined);
       throw error;
     } finally {
       client.release(isBroken);
@@ -246,7 +318,7 @@ export function createRiskDecisionStore({ pool, decisions }: Database): RiskDeci
       const findingsOf = await read(pool as unknown as Runner, items);
       return items.map((_, index) => findingsOf(index, []));
     },
-    record: (item, made) => write(pool as unknown as Runner, [{ item, made }]),
+    record: (item, made) => write(pool as unknown as Runner, [{ item, made }], true),
     async find({ mid, paymentId }) {
       const { rows } = await pool.query<DecisionRow>(
         `select ${columns('d', DECISION_COLUMNS)} from risk_decisions d where mid = $1 and payment_id = $2`,

@@ -43,6 +43,7 @@ const action = {
   },
 };
 const state = choice([...RULE_STATES]);
+const sums = listOf(object({ currency: text, amount: text }));
 const priority = { type: 'integer', minimum: 0, maximum: PRIORITY_MOST, default: DEFAULT_PRIORITY };
 const confirm = described(flag, 'Switches on a rule that would have stopped most of the last payments.');
 const reviewState = choice(['waiting', 'approved', 'refused', 'over']);
@@ -129,13 +130,23 @@ export const RISK_SCHEMAS: Readonly<Record<string, Json>> = {
     state: choice(['running', 'done', 'failed']),
     seen: described(integer, 'The payments that were read.'),
     hits: described(integer, 'Those that the rule would have matched.'),
-    amounts: described(listOf(object({ currency: text, amount: text })), 'The amounts of the hits.'),
+    amounts: described(sums, 'The amounts of the hits.'),
     settled: described(integer, 'Hits that were ever settled.'),
     refunded: described(integer, 'Hits that were ever refunded, partly or fully.'),
     charged_back: described(integer, 'Hits that were ever charged back.'),
     failure: orNull(text),
     created_by: text,
     created_at: date,
+  }),
+  WatchingRule: object({
+    rule_id: uuid,
+    name,
+    action,
+    hits: described(integer, 'The payments that it matched.'),
+    amounts: described(sums, 'Their amounts.'),
+    settled: described(integer, 'Hits that were settled.'),
+    charged_back: described(integer, 'Hits that were charged back.'),
+    days: described(listOf(object({ day: text, hits: integer, amounts: sums })), 'Each day by UTC, oldest first.'),
   }),
   Review: object({
     payment_id: uuid,
@@ -330,6 +341,16 @@ export const RISK_PATHS: Readonly<Record<string, Json>> = {
     parameters: [inPath('back_test_id', uuid, 'The back-test.')],
     get: risk('readBackTest', 'Returns a back-test, with its progress while it runs.', {
       responses: { ...answers('The back-test.', ref('BackTest')), ...operatorRefusals('noSuchBackTest') },
+    }),
+  },
+  '/admin/api/risk/shadow': {
+    get: risk('listWatchingRules', 'What rules in shadow would have done in the last 7 days, most hits first.', {
+      responses: { ...answers('The rules.', pageOf(ref('WatchingRule'))), ...commonRefusals },
+    }),
+  },
+  '/admin/api/risk/shadow.csv': {
+    get: risk('exportWatchingRules', 'The same as CSV, without the days.', {
+      responses: { ...csv('The rules.'), ...commonRefusals },
     }),
   },
   '/admin/api/risk/fraud-rates.csv': {

@@ -10,6 +10,7 @@ import {
   ACTION_KINDS,
   type Action,
   type ActionKind,
+  DEFAULT_PRIORITY,
   EXEMPTIONS,
   REVIEW_ENDS,
   RULE_STATES,
@@ -120,6 +121,7 @@ ${
 ${choiceField({ name: 'state', label: text.state, value: value('state', rule?.state ?? 'shadow') }, choices(RULE_STATES, text.states))}
 ${choiceField({ name: 'action', label: text.action, value: value('action', rule?.action.kind ?? 'block') }, choices(ACTION_KINDS, text.actions))}
 ${actionFields(value, rule?.action ?? { kind: 'block' }, error)}
+${field({ name: 'priority', label: text.priority, type: 'number', value: value('priority', String(rule?.priority ?? DEFAULT_PRIORITY)), hint: text.priorityHint, error: errorOf('priority') })}
 <h2 class="field">${text.condition}</h2>${
       groups &&
       conditionFields({
@@ -151,7 +153,7 @@ function conditionOf(form: PanelRequest['form']): unknown {
   }
 }
 
-/** A number as it was typed; a text that is none is refused with the action. */
+/** A number as it was typed; a text that is none is refused later, with its field. */
 const numberOf = (typed: string | undefined): number | string | undefined =>
   typed !== undefined && /^-?\d+$/.test(typed.trim()) ? Number(typed) : typed;
 
@@ -183,6 +185,7 @@ async function save(request: PanelRequest): Promise<PanelAnswer> {
       state: form.get('state'),
       action: actionOf(form, rule?.action),
       condition: conditionOf(form),
+      priority: numberOf(form.get('priority')),
     };
     const confirm: Parameters<typeof createRule>[5] = (wanted) =>
       requireConfirmed(gateway, wanted, form.get('confirm') === '1');

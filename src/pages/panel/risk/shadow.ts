@@ -1,8 +1,6 @@
 /** The page on rules that only watch: what each of them would have done in the last days, drawn. */
-import { listRules } from '../../../core/risk/rules.ts';
 import { WATCHED_DAYS, type WatchedAmount, type WatchedRule, watchedRules } from '../../../core/risk/shadow.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
-import { LIMITS } from '../../../rules/limits.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { count, empty, facts, fill, money } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
@@ -15,8 +13,6 @@ const text = panelTexts.risk;
 
 const sums = (amounts: readonly WatchedAmount[]): string =>
   amounts.map(({ amount, currency }) => money(amount, currency)).join(', ');
-
-const NO_HITS = { hits: 0, settled: 0, chargedBack: 0, amounts: [], days: [] };
 
 function ruleCard(
   { ruleId, name, action, hits, settled, chargedBack, amounts, days }: WatchedRule,
@@ -41,15 +37,9 @@ function ruleCard(
 
 async function showWatched({ gateway, session }: PanelRequest): Promise<PanelAnswer> {
   const { mids, role } = session.principal;
-  const found = await watchedRules(gateway, mids);
-  const rules = await listRules(gateway, { mids }, LIMITS.riskRulesMost);
-  const quiet = rules.filter(
-    ({ ruleId, state }) => state === 'shadow' && !found.some((watched) => watched.ruleId === ruleId),
-  );
-  const all = [...found, ...quiet.map((rule) => ({ ...rule, ...NO_HITS }))];
+  const all = await watchedRules(gateway, mids);
   // A rule that was deleted has no page.
-  const hasPage = ({ ruleId }: WatchedRule): boolean =>
-    isAllowed(role, 'risk.manage') && rules.some((rule) => rule.ruleId === ruleId);
+  const hasPage = ({ exists }: WatchedRule): boolean => exists && isAllowed(role, 'risk.manage');
   return {
     title: text.tabs.shadow,
     body: html`${riskHead('shadow', mids)}<p class="soft">${fill(text.watched.about, { days: count(WATCHED_DAYS) })}</p>${

@@ -13,6 +13,7 @@ import {
   requireRule,
   tryRules,
 } from '../../../core/risk/rules.ts';
+import { watchedView } from '../../../core/risk/shadow.ts';
 import { isUuid } from '../../../lib/crypto/id.ts';
 import { wireDate } from '../../../lib/time/clock.ts';
 import { invalidField } from '../../../rules/errors.ts';
@@ -20,6 +21,7 @@ import { SENTENCES } from '../../../rules/fields.ts';
 import { LIMITS } from '../../../rules/limits.ts';
 import { needs } from '../../bearer.ts';
 import { objectBody, page, pageSize, readQuery, refuseUnknown, uuidText } from '../input.ts';
+import { wholeList } from '../list-file.ts';
 import { CSV_ROWS_MOST, sendCsv } from './csv.ts';
 
 interface RuleParams {
@@ -95,6 +97,21 @@ export function ruleRoutes(app: FastifyInstance, gateway: Gateway): void {
     const { ruleId } = request.params;
     await deleteRule(gateway, request.principal, request.caller, ruleId);
     return { rule_id: ruleId.toLowerCase(), deleted: true };
+  });
+
+  wholeList(app, gateway, '/risk/shadow', {
+    guard: ['risk.view', 'accounts'],
+    name: 'watching-rules',
+    columns: ['rule_id', 'name', 'action', 'hits', 'amounts', 'settled', 'charged_back'],
+    read({ principal, query }) {
+      readQuery(query, {});
+      return watchedView(gateway, principal.mids);
+    },
+    cells: (rule) => ({
+      ...rule,
+      action: rule.action.kind,
+      amounts: rule.amounts.map(({ amount, currency }) => `${amount} ${currency}`).join(' '),
+    }),
   });
 
   app.post('/risk/try', needs('risk.view', 'accounts'), async (request) => {

@@ -74,6 +74,8 @@ export const risk: PanelTexts['risk'] = {
   newRule: 'Neue Regel',
   name: 'Name',
   action: 'Was geschieht',
+  priority: 'Rang',
+  priorityHint: 'Von 0 bis 10000. Von zutreffenden Regeln, die dasselbe tun, wird die mit der kleinsten Zahl genannt.',
   state: 'Zustand',
   states,
   actions,

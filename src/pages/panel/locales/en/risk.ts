@@ -72,6 +72,8 @@ export const risk = {
   newRule: 'New rule',
   name: 'Name',
   action: 'What happens',
+  priority: 'Priority',
+  priorityHint: 'From 0 to 10000. Of matching rules that do the same, the one with the lowest number is named.',
   state: 'State',
   states,
   actions,

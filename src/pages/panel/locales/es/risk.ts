@@ -73,6 +73,8 @@ export const risk: PanelTexts['risk'] = {
   newRule: 'Regla nueva',
   name: 'Nombre',
   action: 'Qué ocurre',
+  priority: 'Prioridad',
+  priorityHint: 'De 0 a 10000. De las reglas aplicables que hacen lo mismo se nombra la del número menor.',
   state: 'Estado',
   states,
   actions,

@@ -74,6 +74,9 @@ export const risk: PanelTexts['risk'] = {
   newRule: 'Nouvelle règle',
   name: 'Nom',
   action: 'Ce qui se passe',
+  priority: 'Priorité',
+  priorityHint:
+    'De 0 à 10000. Parmi les règles applicables qui font la même chose, celle au plus petit nombre est nommée.',
   state: 'État',
   states,
   actions,

@@ -1,0 +1,74 @@
+/** Risk lists: what an entry of each kind matches, and refusals that name the entry. */
+import { describe, expect, test } from 'vitest';
+import { type Merchant, openShop } from '../../support/gateway.ts';
+
+const shop = openShop();
+
+const newList = async ({ mid }: Merchant, kind: string): Promise<string> =>
+  (await shop.admin('POST', '/risk/lists', { mid, name: `A list: ${kind}`, kind })).body.list_id;
+const add = (list: string, ...items: object[]) => shop.admin('POST', `/risk/lists/${list}/entries`, { items });
+
+describe('an entry', () => {
+  test.each([
+    ['email', 'email', 'Jo@Example.com', 'jO@example.COM', 'joe@example.com'],
+    ['email_domain', 'email_domain', 'Example.com', 'EXAMPLE.com', 'sub.example.com'],
+    ['phone', 'phone', '+49 30 1234567', '+49301234567', '+4930123456'],
+    ['country', 'payer_country', 'de', 'DE', 'FR'],
+    ['country', 'ip_country', 'DE', 'de', 'AT'],
+    ['bin', 'bin', '4111', '41119999', '41200000'],
+    ['ip', 'ip', '203.0.113.0/24', '203.0.113.9', '203.0.114.9'],
+    ['ip', 'ip', '2001:db8::/32', '2001:db8:1::7', '2001:db9::7'],
+    ['card', 'card', 'a'.repeat(64), 'a'.repeat(64), 'b'.repeat(64)],
+  ])('of the kind %s, by the field %s: %s matches %s, not %s', async (kind, field, value, listed, other) => {
+    const merchant = await shop.newMerchant();
+    const list = await newList(merchant, kind);
+    expect((await add(list, { value, reason: 'A test' })).status).toBe(201);
+    const rule = { name: 'Listed', condition: { field, op: 'in_list', value: list }, action: { kind: 'block' } };
+    expect((await shop.admin('POST', '/risk/rules', { ...rule, mid: merchant.mid, state: 'on' })).status).toBe(201);
+    const decision = async (fact: string) =>
+      (await shop.admin('POST', '/risk/try', { mid: merchant.mid, payment: { [field]: fact } })).body.decision;
+    expect([await decision(listed), await decision(other)]).toEqual(['block', 'none']);
+  });
+
+  test.each([
+    ['email', { value: 'nobody' }, 'items[1].value'],
+    ['email_domain', { value: '@example.com' }, 'items[1].value'],
+    ['ip', { value: '203.0.113.0/33' }, 'items[1].value'],
+    ['bin', { value: '411111111' }, 'items[1].value'],
+    ['country', { value: 'XX' }, 'items[1].value'],
+    ['card', { value: '4111111111111111' }, 'items[1].value'],
+    ['email', {}, 'items[1].value'],
+    ['email', { value: 'jo@example.com', expires_at: 'soon' }, 'items[1].expires_at'],
+    ['email', { value: 'jo@example.com', reason: 7 }, 'items[1].reason'],
+  ])('of the kind %s that is not valid is refused with its place: %j', async (kind, wrong, place) => {
+    const merchant = await shop.newMerchant();
+    const list = await newList(merchant, kind);
+    const right: Record<string, string> = {
+      ...{ email: 'al@example.com', email_domain: 'example.com', ip: '203.0.113.1', bin: '4111', country: 'DE' },
+      card: 'c'.repeat(64),
+    };
+    const { status, body } = await add(list, { value: right[kind] }, wrong);
+    expect([status, body.errors?.[0]?.param]).toEqual([400, place]);
+    expect(JSON.stringify(body)).not.toContain('4111111111111111');
+    // All or nothing.
+    expect((await shop.admin('GET', `/risk/lists/${list}/entries`)).body.items).toEqual([]);
+  });
+});
+
+test('a list has a known kind and belongs to an account that the caller sees', async () => {
+  const [own, other] = [await shop.newMerchant(), await shop.newMerchant()];
+  const wrong = await shop.admin('POST', '/risk/lists', { mid: own.mid, name: 'A list', kind: 'colour' });
+  expect([wrong.status, wrong.body.errors[0].param]).toEqual([400, 'kind']);
+  const list = await newList(other, 'email');
+  const { body: token } = await shop.admin('POST', '/tokens', { name: 'm', role: 'merchant', mids: [own.mid] });
+  const as = (method: string, path: string, body?: unknown) => shop.admin(method, path, body, token.token);
+  expect((await as('GET', `/risk/lists/${list}/entries`)).status).toBe(404);
+  expect((await as('POST', `/risk/lists/${list}/entries`, { items: [{ value: 'jo@example.com' }] })).status).toBe(404);
+  expect((await as('DELETE', `/risk/lists/${list}`)).status).toBe(404);
+  const rule = {
+    ...{ mid: own.mid, name: 'Theirs', action: { kind: 'block' }, state: 'off' },
+    condition: { all: [{ field: 'email', op: 'in_list', value: list }] },
+  };
+  const used = await as('POST', '/risk/rules', rule);
+  expect([used.status, used.body.errors[0].param]).toEqual([400, 'condition.all[0].value']);
+});
