@@ -1,4 +1,4 @@
-/** Sends e-mails over SMTP. Each e-mail is tried once; its sender decides about further attempts. */
+/** Sends e-mails over SMTP, several over one connection. Each is tried once; its sender decides about further attempts. */
 import { createTransport } from 'nodemailer';
 import { isLoopbackHost } from '../lib/http/address.ts';
 import { isMailAddress } from '../rules/contacts.ts';
@@ -33,9 +33,17 @@ export interface MailOutcome {
 
 export interface Mailer {
   send(mail: Mail): Promise<MailOutcome>;
+  /** Closes idle connections, and others once their e-mail is sent. */
+  close(): void;
 }
 
 const REASON_LENGTH = 300;
+
+/**
+ * The connections of a process: more than all kinds of e-mails that it sends at a time, so that none waits for another. Each
+ * takes so many e-mails, and is closed after a pause.
+ */
+const CONNECTIONS = { pool: true, maxConnections: 64, maxMessages: 100, idleTimeout: 2000 } as const;
 
 /** The text on one line, without characters that could end a header. */
 const oneLine = (text: string, most: number): string =>
@@ -66,6 +74,7 @@ export function createMailer({ url, from }: MailAccess): Mailer {
   const timeout = LIMITS.mailTimeoutMs;
   const transport = createTransport({
     ...connectionTo(url),
+    ...CONNECTIONS,
     connectionTimeout: timeout,
     greetingTimeout: timeout,
     socketTimeout: timeout,
@@ -99,6 +108,7 @@ export function createMailer({ url, from }: MailAccess): Mailer {
         return { kind: isRejection(error as object) ? 'rejected' : 'failed', reason: reasonOf(error) };
       }
     },
+    close: () => transport.close(),
   };
 }
 

@@ -419,4 +419,6 @@ export interface RouteConnection {
   passesTokens: boolean;
   /** The provider asks payers for their cards on its own page. */
   asksForCard: boolean;
+  /** The provider has enabled the account for telephone orders, if it does so only for some. */
+  allowsTelephoneOrders: boolean;
 }

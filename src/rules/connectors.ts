@@ -48,6 +48,8 @@ export interface ConnectorEntry {
   listsMethods?: true;
   /** Whether the provider asks payers for their cards on its own page, so that the payment page does not. */
   asksForCard?: (settings: Readonly<Record<string, unknown>>) => boolean;
+  /** Whether the provider has enabled the account for telephone orders, if it does so only for some. */
+  allowsTelephoneOrders?: (settings: Readonly<Record<string, unknown>>) => boolean;
 }
 
 /** All brands of the installation's own provider, under their own names. */
@@ -102,7 +104,11 @@ export const CONNECTORS = {
     title: 'Stripe',
     about: 'Cards and other methods through Stripe; cards are entered on the payment page of the gateway.',
     credentials: STRIPE_CREDENTIALS,
-    settings: PACE,
+    settings: {
+      ...PACE,
+      telephone_orders: 'on: Stripe has enabled the account for telephone orders (MOTO).',
+    },
+    choices: { telephone_orders: ['', 'on'] },
     hosts: /^api\.stripe\.com$/,
     callsPerSecond: STRIPE_CALLS,
     methods: { [CARD]: 'card', ...STRIPE_METHODS },
@@ -118,6 +124,7 @@ export const CONNECTORS = {
     recurs: ['sepa-debit'],
     listsMethods: true,
     pendingDays: STRIPE_PENDING,
+    allowsTelephoneOrders: ({ telephone_orders }) => telephone_orders === 'on',
   },
   'stripe-hosted': {
     title: 'Stripe, hosted page',
@@ -271,6 +278,10 @@ export function splitConnectionKey(key: string): { connector: string; connection
 
 export const asksForCard = (connector: string, settings: Readonly<Record<string, unknown>>): boolean =>
   (CONNECTORS as Readonly<Record<string, ConnectorEntry>>)[connector]?.asksForCard?.(settings) === true;
+
+/** Whether a connection may get telephone orders, if its connector can flag them. */
+export const allowsTelephoneOrders = (connector: string, settings: Readonly<Record<string, unknown>>): boolean =>
+  connectorEntry(connector)?.allowsTelephoneOrders?.(settings) ?? true;
 
 /** The most calls per second of a connection; undefined means any number. */
 export const callsPerSecondOf = (

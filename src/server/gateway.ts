@@ -320,6 +320,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     gateway.waits.close();
     await gateway.deliverer.stop();
     await gateway.receiver.close();
+    gateway.mailer?.close();
     await changes?.close();
     await Promise.all(challengeResults);
     await connectors.close();

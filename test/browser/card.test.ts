@@ -120,7 +120,7 @@ test('shows errors beside the fields, focuses the first, and submits nothing', a
 });
 
 test('an address for the receipt may stay empty; a wrong one is marked', async () => {
-  stage.shop.gateway.mailer = { send: async () => ({ kind: 'sent', reason: '' }) };
+  stage.shop.gateway.mailer = { send: async () => ({ kind: 'sent', reason: '' }), close: () => undefined };
   const merchant = await stage.shop.newMerchant({ receipts: 'email', receipt_email_asked: true });
   const page = await stage.payer();
   const session = await stage.visit(page, CARD, merchant);

@@ -19,8 +19,14 @@ const MAIL = {
   html: '<p>Thank you</p>',
   text: 'Thank you',
 };
-const send = (mail: Partial<typeof MAIL> & { replyTo?: string } = {}, url = server.url) =>
-  createMailer({ url, from: 'receipts@pay.example' }).send({ ...MAIL, ...mail });
+const send = async (mail: Partial<typeof MAIL> & { replyTo?: string } = {}, url = server.url) => {
+  const mailer = createMailer({ url, from: 'receipts@pay.example' });
+  try {
+    return await mailer.send({ ...MAIL, ...mail });
+  } finally {
+    mailer.close();
+  }
+};
 
 test.each<[MailBehaviour, string, RegExp]>([
   ['accepts', 'sent', /^250 /],
@@ -31,6 +37,24 @@ test.each<[MailBehaviour, string, RegExp]>([
   server.behaviour = behaviour;
   expect(await send()).toEqual({ kind, reason: expect.stringMatching(reason) });
   server.behaviour = 'accepts';
+});
+
+test('e-mails share connections; a new one is opened after the server has closed them', async () => {
+  const other = await startMailServer();
+  const mailer = createMailer({ url: other.url, from: 'receipts@pay.example' });
+  const sendAgain = async (): Promise<string> => (await mailer.send(MAIL)).kind;
+  for (let n = 0; n < 20; n++) expect(await sendAgain()).toBe('sent');
+  expect(other.sessions).toBeLessThan(other.mails.length);
+  other.behaviour = 'rejects recipient';
+  expect(await sendAgain()).toBe('rejected');
+  other.behaviour = 'accepts';
+  expect(await sendAgain()).toBe('sent');
+  await other.stop();
+  await other.start();
+  expect(await sendAgain()).toBe('sent');
+  expect(other.mails).toHaveLength(22);
+  mailer.close();
+  await other.stop();
 });
 
 test('line breaks in a name or a subject add no header', async () => {

@@ -300,6 +300,58 @@ describe('a payment that waits for its payer at Stripe', () => {
   });
 });
 
+describe('telephone orders', () => {
+  let connection: string;
+  let merchant: Merchant;
+  beforeAll(async () => {
+    const settings = { api_base: stripe.url };
+    connection = await connect(shop, { credentials }, { connector: 'stripe', settings });
+    merchant = await shop.newMerchant({ telephone_orders: true });
+    await route(shop, merchant.mid, [{ connection_id: connection }]);
+  });
+  const set = (telephone_orders: string) =>
+    shop.admin('PATCH', `/connections/${connection}`, { settings: { api_base: stripe.url, telephone_orders } });
+  const take = () =>
+    shop.admin('POST', '/telephone-orders', {
+      ...{ mid: merchant.mid, amount: '25.00', currency: 'EUR', description: 'A teapot' },
+    });
+  const pay = (url: string) =>
+    fill(shop.url + new URL(url).pathname, cardForm({ card_number: STRIPE_CARDS.challenge, card_expiry: '12/38' }));
+
+  test('are refused unless the connection says that Stripe has enabled the account', async () => {
+    const sentence = 'mid: No provider of this account takes telephone orders.';
+    expect(await take()).toMatchObject({ status: 400, body: { errors: [{ param: 'mid', error_message: sentence }] } });
+    expect((await set('yes')).body.errors).toMatchObject([{ param: 'settings.telephone_orders' }]);
+    expect((await set('on')).status).toBe(200);
+    expect((await take()).status).toBe(201);
+    expect((await set('')).status).toBe(200);
+    expect((await take()).status).toBe(400);
+  });
+
+  test('are flagged, and paid without 3DS', async () => {
+    await set('on');
+    const { url, payment_id } = (await take()).body;
+    stripe.requests.splice(0);
+    await pay(url);
+    await expect.poll(() => statusOf(payment_id), PROVIDER_POLL).toBe('SETTLED');
+    expect((await shop.inspect(payment_id)).channel).toBe('moto');
+    const confirmed = stripe.requests.find(({ kind }) => kind === 'PaymentIntentConfirm');
+    expect(confirmed?.fields).toMatchObject({ payment_method_options: { card: { moto: true } } });
+  });
+
+  test('that Stripe refuses are not sent, and the connection says why', async () => {
+    await set('on');
+    const { url, payment_id } = (await take()).body;
+    stripe.refusesTelephoneOrders = true;
+    await pay(url);
+    await expect.poll(() => statusOf(payment_id), PROVIDER_POLL).toBe('DECLINED');
+    stripe.refusesTelephoneOrders = false;
+    const { health } = (await shop.admin('GET', `/connections/${connection}`)).body;
+    expect(health.last_error).toContain('enabled for telephone orders');
+    expect(stripe.balance(payment_id)).toBe(0n);
+  });
+});
+
 test('a webhook with a wrong signature is refused, and nothing secret is logged', async () => {
   const [url = ''] = webhookUrls;
   const response = await fetch(url, { method: 'POST', body: '{}', headers: { 'stripe-signature': 't=1,v1=x' } });

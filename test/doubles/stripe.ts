@@ -160,6 +160,8 @@ export interface StripeDouble {
   delayRefund(): void;
   /** Raw card numbers are refused, as for most accounts. */
   refusesCards: boolean;
+  /** Telephone orders are refused, as for most accounts. */
+  refusesTelephoneOrders: boolean;
   /** The methods that are active in the dashboard; undefined if the key may not read them. */
   activeMethods: readonly string[] | undefined;
   /** Forgets idempotency keys, as Stripe does after a day. */
@@ -251,13 +253,19 @@ export async function startStripe(): Promise<StripeDouble> {
 
   const confirm = (intent: Stripe.PaymentIntent, fields: Stripe.PaymentIntentConfirmParams): void => {
     if (intent.status !== 'requires_payment_method') throw invalid('payment_intent_unexpected_state');
+    const isTelephoneOrder = (fields.payment_method_options?.card as { moto?: boolean } | undefined)?.moto === true;
+    if (isTelephoneOrder && double.refusesTelephoneOrders) {
+      const param = 'payment_method_options[card][moto]';
+      throw new ApiError(400, { type: 'invalid_request_error', code: 'parameter_unknown', param });
+    }
     const method = fields.payment_method ?? objects.newStripeId('pm');
     if (singleUse.has(method)) throw invalid('payment_method_unexpected_state');
     const number = cards.get(method) ?? '';
     // A method that belongs to no customer is used once.
     if (intent.customer === null) cards.delete(method);
     intent.payment_method = method;
-    const needsPayer = number === STRIPE_CARDS.challenge || fields.payment_method_data !== undefined;
+    const isChallenged = number === STRIPE_CARDS.challenge && !isTelephoneOrder;
+    const needsPayer = isChallenged || fields.payment_method_data !== undefined;
     const decline =
       DECLINES[number] ?? (needsPayer && fields.off_session ? { code: 'authentication_required' } : undefined);
     if (decline) {
@@ -553,6 +561,7 @@ export async function startStripe(): Promise<StripeDouble> {
     received: [],
     webhookUrls: [],
     refusesCards: false,
+    refusesTelephoneOrders: false,
     activeMethods: METHODS,
     intents,
     sessions,

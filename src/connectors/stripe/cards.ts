@@ -30,6 +30,9 @@ export const CAPABILITIES: Capabilities = {
   concurrency: LIMITS.providerConcurrency,
 };
 
+/** A telephone order is flagged when the card is confirmed, which the page of Stripe does by itself. */
+const CARD_CAPABILITIES: Capabilities = { ...CAPABILITIES, supportsTelephoneOrders: true };
+
 /** The methods of the configuration that is used for payments which name none. */
 async function activeMethods(client: StripeClient, deadline: Deadline): Promise<string[] | undefined> {
   const { data } = await client.call(deadline, ({ paymentMethodConfigurations }) =>
@@ -71,6 +74,6 @@ export function createBase(access: ConnectionAccess, name: string): Connector & 
 }
 
 export const stripe: ConnectorDefinition = {
-  capabilities: CAPABILITIES,
-  create: (access) => createBase(access, 'stripe'),
+  capabilities: CARD_CAPABILITIES,
+  create: (access) => ({ ...createBase(access, 'stripe'), capabilities: CARD_CAPABILITIES }),
 };

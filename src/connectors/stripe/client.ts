@@ -32,6 +32,8 @@ export class Refused extends Error {
   readonly network_decline_code: string | undefined;
   /** Stripe refused the payer's name, address, e-mail address or telephone number. */
   readonly isAboutPayer: boolean;
+  /** Stripe refused the flag of a telephone order. */
+  readonly isAboutTelephoneOrder: boolean;
 
   constructor({ type, code, decline_code, param, raw }: Partial<Stripe.errors.StripeError>) {
     super(`Stripe refused the call (${[type, code, decline_code].filter(Boolean).join(', ')}).`);
@@ -43,6 +45,7 @@ export class Refused extends Error {
     this.network_advice_code = textOf(codes.network_advice_code);
     this.network_decline_code = textOf(codes.network_decline_code);
     this.isAboutPayer = PAYER_CODES.includes(code ?? '') || (param ?? '').startsWith('billing_details');
+    this.isAboutTelephoneOrder = (param ?? '').endsWith('[moto]');
   }
 }
 

@@ -171,6 +171,10 @@ export const threeDsOf = ({ threeDs }: Submission) =>
       }
     : {};
 
+/** What Stripe is told about the card: that it was read out on the phone, or whether the payer is to be authenticated. */
+const cardOptionsOf = (submission: Submission) =>
+  submission.isTelephoneOrder ? { payment_method_options: { card: { moto: true } } } : threeDsOf(submission);
+
 export function createIntents(client: StripeClient, connector: string): Intents {
   const keyed = ({ reference }: Submission, call: keyof typeof CALLS): Stripe.RequestOptions => ({
     idempotencyKey: idempotencyKey(reference, CALLS[call]),
@@ -249,7 +253,7 @@ export function createIntents(client: StripeClient, connector: string): Intents 
             throw new NotSent('Stripe refused the card data. Is the account allowed to send card numbers?');
           throw error;
         });
-      return { ...fields, payment_method: created.id, ...threeDsOf(submission) };
+      return { ...fields, payment_method: created.id, ...cardOptionsOf(submission) };
     }
     const type = method as Stripe.PaymentIntentConfirmParams.PaymentMethodData.Type;
     const billing = billingOf(submission);
@@ -328,7 +332,10 @@ export function createIntents(client: StripeClient, connector: string): Intents 
       if (error.type === 'card_error') return declined;
       // It may be refused because it was confirmed before.
       const outcome = outcomeOf(await retrieve(id, deadline), submission);
-      return outcome.kind === 'notFound' ? declined : outcome;
+      if (outcome.kind !== 'notFound') return outcome;
+      if (error.isAboutTelephoneOrder)
+        throw new NotSent('Stripe refused the telephone order. Is the account enabled for telephone orders (MOTO)?');
+      return declined;
     }
   };
 

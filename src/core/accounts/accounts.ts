@@ -8,7 +8,14 @@ import { type Cache, createCache } from '../../lib/flow/cache.ts';
 import { within } from '../../lib/flow/faults.ts';
 import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
 import { addressList } from '../../lib/http/address.ts';
-import { asksForCard, connectionKey, methodsOf, needsOf, passesTokens } from '../../rules/connectors.ts';
+import {
+  allowsTelephoneOrders,
+  asksForCard,
+  connectionKey,
+  methodsOf,
+  needsOf,
+  passesTokens,
+} from '../../rules/connectors.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Route } from '../../rules/routes.ts';
@@ -99,6 +106,7 @@ function withConnection(route: Route, connections: readonly ConnectionRow[]): Ac
       ...{ key, name, connector, methods, needs },
       passesTokens: passesTokens(connector),
       asksForCard: asksForCard(connector, settings),
+      allowsTelephoneOrders: allowsTelephoneOrders(connector, settings),
     },
   };
 }

@@ -42,7 +42,8 @@ const supports = (
 
 const isTakenBy = (route: AccountRoute, facts: BrandFacts, gateway: Gateway): boolean =>
   (route.connection
-    ? Object.hasOwn(route.connection.methods, facts.brand)
+    ? Object.hasOwn(route.connection.methods, facts.brand) &&
+      (!facts.isTelephoneOrder || route.connection.allowsTelephoneOrders)
     : route.connectionId === null && Object.hasOwn(gateway.connectors, OWN_PROVIDER)) &&
   supports(gateway, keyOf(route), facts);
 

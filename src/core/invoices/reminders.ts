@@ -2,7 +2,7 @@
 
 import { INVOICE_LIMITS, nextReminder, REMINDERS } from '../../rules/invoices.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { DueReminder, PaidInvoice } from '../../store/invoices/invoices.ts';
+import type { DueReminder } from '../../store/invoices/invoices.ts';
 import { displayName, findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { processPortions } from '../installation/catch-up.ts';
@@ -20,14 +20,11 @@ export const sendDueReminders = (gateway: Gateway, isStopped: () => boolean): Pr
 
 /** Never throws: if the outcome cannot be recorded, the reminder is due again after its lease, with the same message id. */
 async function processReminder(gateway: Gateway, claimed: DueReminder): Promise<void> {
-  const { mid, invoiceId, reminder, reminderAttempts } = claimed;
+  const { mid, invoiceId, reminder, reminderAttempts, invoice } = claimed;
   try {
-    const invoice = await gateway.invoices.find(invoiceId);
     const account = await findAccount(gateway, mid);
-    if (!invoice || !account) return await gateway.invoices.recordReminder(claimed, { ...claimed, dueAt: null });
-    const pauseMs = (await isSent(gateway, claimed, invoice, account))
-      ? undefined
-      : LIMITS.receiptBackoffMs[reminderAttempts];
+    if (!account) return await gateway.invoices.recordReminder(claimed, { ...claimed, dueAt: null });
+    const pauseMs = (await isSent(gateway, claimed, account)) ? undefined : LIMITS.receiptBackoffMs[reminderAttempts];
     const now = gateway.clock.now(mid);
     if (pauseMs !== undefined) {
       const again = { reminder, reminderAttempts: reminderAttempts + 1, dueAt: now + pauseMs };
@@ -48,8 +45,7 @@ async function processReminder(gateway: Gateway, claimed: DueReminder): Promise<
 /** Whether the reminder was sent, or need not be; false if it should be tried again. */
 async function isSent(
   { mailer, clock, writeInvoice }: Gateway,
-  { mid, invoiceId, reminder }: DueReminder,
-  invoice: PaidInvoice,
+  { mid, invoiceId, reminder, invoice }: DueReminder,
   account: Account,
 ): Promise<boolean> {
   const kind = REMINDERS[reminder]?.kind;

@@ -6,6 +6,7 @@ import { type AuditEntry, appendAudit } from '../audit/audit.ts';
 import { claimStatement, iso, isoOrNull } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { heldUses, type LockOffer, PAID } from '../links/begun-orders.ts';
+import { createBatching } from '../payments/batch.ts';
 
 export interface InvoicePayer {
   name: string;
@@ -51,7 +52,12 @@ export interface DueReminder {
   reminder: number;
   reminderAttempts: number;
   dueAt: number;
+  /** The invoice as it was after the reminder was claimed. */
+  invoice: PaidInvoice;
 }
+
+/** What comes after a reminder: the next one, or the next attempt at it. */
+export type NextReminder = Pick<DueReminder, 'reminder' | 'reminderAttempts'> & { dueAt: number | null };
 
 export interface InvoiceFilter {
   mids: readonly string[] | null;
@@ -81,10 +87,7 @@ export interface InvoiceStore {
   ): Promise<boolean>;
   claimReminders(most: number): Promise<DueReminder[]>;
   /** Writes the next reminder of a claimed one, or the next attempt at it; nothing if the lease was lost. */
-  recordReminder(
-    claimed: DueReminder,
-    next: Pick<DueReminder, 'reminder' | 'reminderAttempts'> & { dueAt: number | null },
-  ): Promise<void>;
+  recordReminder(claimed: DueReminder, next: NextReminder): Promise<void>;
   /** The payments that wait for their payers, who have not chosen a method. */
   openSessions(invoice: Pick<Invoice, 'mid' | 'invoiceId'>): Promise<{ mid: string; paymentId: string }[]>;
 }
@@ -118,9 +121,30 @@ export const lockInvoice: LockOffer = async (transaction, mid, invoiceId) => {
 
 const CLAIM = claimStatement('invoices', 'invoice_id', ['mid', 'invoiceId', 'reminder', 'reminderAttempts', 'dueAt']);
 
+const RECORD = `
+  update invoices i set reminder = r.reminder, reminder_attempts = r.attempts, due_at = r.due_at
+  from unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::int[], $5::int[], $6::timestamptz[])
+    r (mid, invoice_id, claimed_until, reminder, attempts, due_at)
+  where i.mid = r.mid and i.invoice_id = r.invoice_id and i.due_at = r.claimed_until`;
+
 export function createInvoiceStore({ query, pool }: Database): InvoiceStore {
   const select = async (condition: ReturnType<typeof sql>): Promise<PaidInvoice[]> =>
     (await sql<PaidInvoice>`${SELECT} where ${condition}`.execute(query)).rows;
+  // One statement in flight: the reminders that are sent meanwhile are recorded together by the next one.
+  const record = createBatching(() => undefined, { inFlight: 1 })(
+    'record_reminders',
+    async (items: { claimed: DueReminder; next: NextReminder }[]) => {
+      await pool.query(RECORD, [
+        items.map(({ claimed }) => claimed.mid),
+        items.map(({ claimed }) => claimed.invoiceId),
+        items.map(({ claimed }) => iso(claimed.dueAt)),
+        items.map(({ next }) => next.reminder),
+        items.map(({ next }) => next.reminderAttempts),
+        items.map(({ next }) => isoOrNull(next.dueAt)),
+      ]);
+      return items.map(() => undefined);
+    },
+  );
   return {
     insert: ({ next, ...invoice }, audit) =>
       query.transaction().execute(async (transaction) => {
@@ -183,13 +207,16 @@ export function createInvoiceStore({ query, pool }: Database): InvoiceStore {
         return true;
       }),
     async claimReminders(most) {
-      return (await pool.query<DueReminder>(CLAIM, [LIMITS.receiptLeaseMs, most])).rows;
+      const { rows } = await pool.query<Omit<DueReminder, 'invoice'>>(CLAIM, [LIMITS.receiptLeaseMs, most]);
+      if (rows.length === 0) return [];
+      const invoices = await select(sql`i.invoice_id = any(${rows.map(({ invoiceId }) => invoiceId)}::uuid[])`);
+      const byId = new Map(invoices.map((invoice) => [invoice.invoiceId, invoice]));
+      return rows.flatMap((row) => {
+        const invoice = byId.get(row.invoiceId);
+        return invoice ? [{ ...row, invoice }] : [];
+      });
     },
-    async recordReminder({ mid, invoiceId, dueAt: claimedUntil }, { reminder, reminderAttempts, dueAt }) {
-      await sql`
-        update invoices set reminder = ${reminder}, reminder_attempts = ${reminderAttempts}, due_at = ${isoOrNull(dueAt)}
-        where mid = ${mid} and invoice_id = ${invoiceId} and due_at = ${iso(claimedUntil)}`.execute(query);
-    },
+    recordReminder: (claimed, next) => record({ claimed, next }),
     async openSessions({ mid, invoiceId }) {
       const { rows } = await sql<{ mid: string; paymentId: string }>`
         select p.mid, p.payment_id as "paymentId"

@@ -11,7 +11,7 @@ export type PaymentMethodCreate = Stripe.PaymentMethodCreateParams;
 export type PaymentIntentCreate = Omit<Stripe.PaymentIntentCreateParams, Unused | 'payment_method_data'>;
 /** The options that the connectors send; those of all methods are very large. */
 interface SentOptions<Card, Blik = never> {
-  payment_method_options?: { card?: Pick<Card, Extract<keyof Card, 'request_three_d_secure'>>; blik?: Blik };
+  payment_method_options?: { card?: Pick<Card, Extract<keyof Card, 'request_three_d_secure' | 'moto'>>; blik?: Blik };
 }
 export type PaymentIntentConfirm = Omit<Stripe.PaymentIntentConfirmParams, Unused> &
   SentOptions<

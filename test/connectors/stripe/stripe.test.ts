@@ -137,6 +137,24 @@ describe('a card payment', () => {
     expect(fieldsOf('SessionCreate')).not.toHaveProperty('payment_method_options');
   });
 
+  test('of a telephone order is flagged, and without 3DS', async () => {
+    const byPhone = { ...cardSale(STRIPE_CARDS.challenge), isTelephoneOrder: true } as const;
+    const threeDs = { requested: 'challenge', reason: 'require_3ds' } as const;
+    expect(await cards.submit({ ...byPhone, threeDs }, soon())).toMatchObject({ kind: 'settled' });
+    expect(fieldsOf('PaymentIntentConfirm')).toMatchObject({ payment_method_options: { card: { moto: true } } });
+    expect(fieldsOf('PaymentIntentConfirm')).not.toHaveProperty('payment_method_options.card.request_three_d_secure');
+  });
+
+  test('of a telephone order is not sent by an account that may not flag it', async () => {
+    const byPhone = { ...cardSale(STRIPE_CARDS.success), isTelephoneOrder: true } as const;
+    double.refusesTelephoneOrders = true;
+    const error = await thrownBy(() => cards.submit(byPhone, soon()));
+    double.refusesTelephoneOrders = false;
+    expect(error).toBeInstanceOf(NotSent);
+    expect(String(error)).toContain('enabled for telephone orders');
+    expect(await cards.query(byPhone, soon())).toEqual({ kind: 'notFound' });
+  });
+
   test('has the text for the statement, in the characters that Stripe takes', async () => {
     await cards.submit({ ...cardSale(STRIPE_CARDS.success), descriptor: 'Čaj "Süd" 12' }, soon());
     expect(fieldsOf('PaymentIntentCreate')).toMatchObject({ statement_descriptor_suffix: 'Caj Sud 12' });

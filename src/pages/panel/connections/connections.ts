@@ -156,7 +156,7 @@ async function connectionForm(
     return choices
       ? choiceField(
           options,
-          choices.map((one) => [one, text.settingChoices[one] ?? one]),
+          choices.map((one) => [one, text.settingChoices[name]?.[one] ?? one]),
         )
       : field(options);
   })}${

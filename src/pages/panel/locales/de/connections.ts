@@ -103,6 +103,7 @@ export const connections: PanelTexts['connections'] = {
     descriptor_city: 'Stadt auf dem Kontoauszug',
     live_prefix: 'Präfix des Live-Endpunkts',
     mode: 'Wo Zahler ihre Karte eingeben',
+    telephone_orders: 'Telefonbestellungen',
   },
   settingHints: {
     api_prefix: 'Etwa vkuhvk4v, aus dem Dashboard von Checkout.com. Leer, wenn es keines gibt.',
@@ -112,6 +113,11 @@ export const connections: PanelTexts['connections'] = {
       'So viele Aufrufe werden höchstens in einer Sekunde gesendet. Leer: die dokumentierte Grenze des Anbieters.',
     live_prefix: 'Etwa 1797a841fbb37ca7-AdyenDemo. Leer für Test.',
     mode: 'Auf der Seite des Anbieters erreicht ihn keine Kartennummer über dieses Gateway.',
+    telephone_orders:
+      'Stripe schaltet ein Konto auf Anfrage dafür frei. Sonst gehen Telefonbestellungen an andere Verbindungen.',
   },
-  settingChoices: { '': 'Auf der Bezahlseite dieses Gateways', hosted: 'Auf der Seite des Anbieters' },
+  settingChoices: {
+    mode: { '': 'Auf der Bezahlseite dieses Gateways', hosted: 'Auf der Seite des Anbieters' },
+    telephone_orders: { '': 'Nein', on: 'Ja, Stripe hat das Konto freigeschaltet' },
+  },
 };

@@ -100,6 +100,7 @@ export const connections = {
     descriptor_city: 'City on the statement',
     live_prefix: 'Prefix of the live endpoint',
     mode: 'Where payers enter their card',
+    telephone_orders: 'Telephone orders',
   } as Readonly<Record<string, string>>,
   settingHints: {
     api_prefix: 'Such as vkuhvk4v, from the dashboard of Checkout.com. Empty for none.',
@@ -108,8 +109,11 @@ export const connections = {
     calls_per_second: 'The most calls that are sent in one second. Empty for the documented limit of the provider.',
     live_prefix: 'Such as 1797a841fbb37ca7-AdyenDemo. Empty for test.',
     mode: 'On the page of the provider, no card number reaches it through this gateway.',
+    telephone_orders:
+      'Stripe enables an account for them on request. Without it, telephone orders go to other connections.',
   } as Readonly<Record<string, string>>,
-  settingChoices: { '': 'On the payment page of this gateway', hosted: 'On the page of the provider' } as Readonly<
-    Record<string, string>
-  >,
+  settingChoices: {
+    mode: { '': 'On the payment page of this gateway', hosted: 'On the page of the provider' },
+    telephone_orders: { '': 'No', on: 'Yes, Stripe has enabled the account' },
+  } as Readonly<Record<string, Readonly<Record<string, string>>>>,
 };

@@ -103,6 +103,7 @@ export const connections: PanelTexts['connections'] = {
     descriptor_city: 'Ciudad en el extracto',
     live_prefix: 'Prefijo del servidor real',
     mode: 'Dónde escriben los pagadores su tarjeta',
+    telephone_orders: 'Pedidos por teléfono',
   },
   settingHints: {
     api_prefix: 'Por ejemplo, vkuhvk4v, en el panel de Checkout.com. Vacío si no hay ninguno.',
@@ -111,6 +112,10 @@ export const connections: PanelTexts['connections'] = {
     calls_per_second: 'El máximo de llamadas que se envían en un segundo. Vacío: el límite documentado del proveedor.',
     live_prefix: 'Por ejemplo, 1797a841fbb37ca7-AdyenDemo. Vacío para pruebas.',
     mode: 'En la página del proveedor, ningún número de tarjeta le llega a través de esta pasarela.',
+    telephone_orders: 'Stripe los activa en una cuenta si se le pide. Si no, van a otras conexiones.',
   },
-  settingChoices: { '': 'En la página de pago de esta pasarela', hosted: 'En la página del proveedor' },
+  settingChoices: {
+    mode: { '': 'En la página de pago de esta pasarela', hosted: 'En la página del proveedor' },
+    telephone_orders: { '': 'No', on: 'Sí, Stripe ha activado la cuenta' },
+  },
 };

@@ -103,6 +103,7 @@ export const connections: PanelTexts['connections'] = {
     descriptor_city: 'Ville sur le relevé',
     live_prefix: 'Préfixe du point d’accès réel',
     mode: 'Où les payeurs saisissent leur carte',
+    telephone_orders: 'Commandes par téléphone',
   },
   settingHints: {
     api_prefix: 'Comme vkuhvk4v, dans le tableau de bord de Checkout.com. Vide s’il n’y en a pas.',
@@ -111,6 +112,10 @@ export const connections: PanelTexts['connections'] = {
     calls_per_second: 'Le nombre maximal d’appels envoyés en une seconde. Vide : la limite documentée du prestataire.',
     live_prefix: 'Comme 1797a841fbb37ca7-AdyenDemo. Vide pour le test.',
     mode: 'Sur la page du prestataire, aucun numéro de carte ne lui parvient par cette passerelle.',
+    telephone_orders: 'Stripe les active pour un compte sur demande. Sinon, elles vont à d’autres connexions.',
   },
-  settingChoices: { '': 'Sur la page de paiement de cette passerelle', hosted: 'Sur la page du prestataire' },
+  settingChoices: {
+    mode: { '': 'Sur la page de paiement de cette passerelle', hosted: 'Sur la page du prestataire' },
+    telephone_orders: { '': 'Non', on: 'Oui, Stripe a activé le compte' },
+  },
 };
