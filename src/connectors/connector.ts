@@ -8,6 +8,7 @@ import { classify, type Decline, type DeclineCodes } from '../rules/declines.ts'
 import type { OrderLines } from '../rules/order-lines.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../rules/reasons.ts';
 import type { ThreeDsRequest, ThreeDsWords } from '../rules/risk/actions.ts';
+import type { Unhandled } from './events.ts';
 
 /** What a connector stores with a payment or an operation: JSON of at most `LIMITS.providerStateBytes`. */
 export type ProviderState = Readonly<Record<string, unknown>>;
@@ -203,8 +204,8 @@ export type Outcome =
   | ({ kind: 'declined'; reason: string; isSoft?: boolean | undefined; decline?: Decline | undefined } & AnswerFields)
   /** Of queries and notifications only. A reversal returns everything that the bank took. */
   | ({ kind: ChargebackEvent } & ChargebackFields & AnswerFields)
-  /** The provider does not know yet. */
-  | ({ kind: 'unknown' } & AnswerFields)
+  /** The provider does not know yet. `newStatus`: what it says, if the connector has no word for it. */
+  | ({ kind: 'unknown'; newStatus?: string } & AnswerFields)
   /** Of queries only: the provider has no such payment. */
   | { kind: 'notFound' };
 
@@ -386,6 +387,8 @@ export interface ConnectionAccess {
 /** A connector as `src/connectors/index.ts` lists it: what it supports, and how to open one connection. */
 export interface ConnectorDefinition {
   capabilities: Capabilities;
+  /** What the provider may report that the connector does not handle, for the docs. */
+  unhandled: readonly Unhandled[];
   create(access: ConnectionAccess): Connector;
 }
 

@@ -12,6 +12,7 @@ import {
   type ProviderState,
   type RefundElsewhere,
 } from '../connector.ts';
+import { leftOpen } from '../events.ts';
 
 type Amount = Payment['amount'];
 
@@ -97,7 +98,7 @@ export function outcomeOf(payment: Payment): Outcome {
     case 'failed':
       return { ...failureOf(payment), ...answered };
     default:
-      return { kind: 'unknown', ...answered };
+      return { ...leftOpen(status), ...answered };
   }
 }
 
