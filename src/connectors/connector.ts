@@ -4,7 +4,7 @@ import type { Secret } from '../lib/crypto/secret.ts';
 import type { MaybePromise } from '../lib/flow/maybe-promise.ts';
 import type { Deadline } from '../lib/time/deadline.ts';
 import type { ChargebackEvent, ChargebackStage, ChargebackState } from '../rules/chargebacks.ts';
-import { classify, type Decline, type DeclineCodes } from '../rules/declines.ts';
+import { causeOf, classify, type Decline, type DeclineCodes } from '../rules/declines.ts';
 import type { OrderLines } from '../rules/order-lines.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../rules/reasons.ts';
 import type { ThreeDsRequest, ThreeDsWords } from '../rules/risk/actions.ts';
@@ -410,4 +410,13 @@ export function declineOf(cause: DeclineCause, codes: DeclineCodes = {}): Extrac
   const decline = classify(cause, codes);
   const { reason, isSoft } = DECLINE_CAUSES[cause];
   return { kind: 'declined', reason, isSoft: isSoft && decline.class !== 'never', decline };
+}
+
+/**
+ * A decline by a code of the provider that the connector does not know: the issuer's code counts, if there is one. Without it
+ * no other provider is asked, because the unknown code may mean that the card must not be charged again.
+ */
+export function unknownDecline(codes: DeclineCodes): Extract<Outcome, { kind: 'declined' }> {
+  const cause = causeOf(codes.iso);
+  return cause ? declineOf(cause, codes) : { ...declineOf('refusedByBank', codes), isSoft: false };
 }
