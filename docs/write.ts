@@ -11,6 +11,7 @@ import { errors } from './pages/errors.ts';
 import { jsonText } from './pages/json.ts';
 import { pageScripts } from './pages/page-scripts.ts';
 import { postman } from './pages/postman.ts';
+import { providerEvents } from './pages/provider-events.ts';
 import { requests } from './pages/requests.ts';
 import { roles } from './pages/roles.ts';
 import { settings } from './pages/settings.ts';
@@ -27,6 +28,7 @@ export const documents = (api = openApi('http://127.0.0.1:8080')): Record<string
   'openapi.json': `${jsonText(api)}\n`,
   'page-scripts.md': pageScripts(),
   'postman.json': `${jsonText(postman(api as unknown as OpenApi))}\n`,
+  'provider-events.md': providerEvents(),
   'requests.md': requests(),
   'roles.md': roles(),
   'settings.md': settings(),

@@ -4,10 +4,11 @@ import type { Secret } from '../lib/crypto/secret.ts';
 import type { MaybePromise } from '../lib/flow/maybe-promise.ts';
 import type { Deadline } from '../lib/time/deadline.ts';
 import type { ChargebackEvent, ChargebackStage, ChargebackState } from '../rules/chargebacks.ts';
-import { classify, type Decline, type DeclineCodes } from '../rules/declines.ts';
+import { causeOf, classify, type Decline, type DeclineCodes } from '../rules/declines.ts';
 import type { OrderLines } from '../rules/order-lines.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../rules/reasons.ts';
 import type { ThreeDsRequest, ThreeDsWords } from '../rules/risk/actions.ts';
+import type { Unhandled } from './events.ts';
 
 /** What a connector stores with a payment or an operation: JSON of at most `LIMITS.providerStateBytes`. */
 export type ProviderState = Readonly<Record<string, unknown>>;
@@ -203,8 +204,8 @@ export type Outcome =
   | ({ kind: 'declined'; reason: string; isSoft?: boolean | undefined; decline?: Decline | undefined } & AnswerFields)
   /** Of queries and notifications only. A reversal returns everything that the bank took. */
   | ({ kind: ChargebackEvent } & ChargebackFields & AnswerFields)
-  /** The provider does not know yet. */
-  | ({ kind: 'unknown' } & AnswerFields)
+  /** The provider does not know yet. `newStatus`: what it says, if the connector has no word for it. */
+  | ({ kind: 'unknown'; newStatus?: string } & AnswerFields)
   /** Of queries only: the provider has no such payment. */
   | { kind: 'notFound' };
 
@@ -386,6 +387,8 @@ export interface ConnectionAccess {
 /** A connector as `src/connectors/index.ts` lists it: what it supports, and how to open one connection. */
 export interface ConnectorDefinition {
   capabilities: Capabilities;
+  /** What the provider may report that the connector does not handle, for the docs. */
+  unhandled: readonly Unhandled[];
   create(access: ConnectionAccess): Connector;
 }
 
@@ -407,4 +410,13 @@ export function declineOf(cause: DeclineCause, codes: DeclineCodes = {}): Extrac
   const decline = classify(cause, codes);
   const { reason, isSoft } = DECLINE_CAUSES[cause];
   return { kind: 'declined', reason, isSoft: isSoft && decline.class !== 'never', decline };
+}
+
+/**
+ * A decline by a code of the provider that the connector does not know: the issuer's code counts, if there is one. Without it
+ * no other provider is asked, because the unknown code may mean that the card must not be charged again.
+ */
+export function unknownDecline(codes: DeclineCodes): Extract<Outcome, { kind: 'declined' }> {
+  const cause = causeOf(codes.iso);
+  return cause ? declineOf(cause, codes) : { ...declineOf('refusedByBank', codes), isSoft: false };
 }

@@ -195,6 +195,7 @@ const CAPABILITIES: Capabilities = {
 /** A connection to a provider that implements the protocol. */
 export const upstream: ConnectorDefinition = {
   capabilities: CAPABILITIES,
+  unhandled: [],
   create: ({ credential, apiBase, environment, callsPerSecond }) =>
     createUpstream(
       {

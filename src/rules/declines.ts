@@ -104,8 +104,9 @@ export interface DeclineCodes {
   advice?: string | null | undefined;
 }
 
-const causeOf = (iso: string | undefined): DeclineCause | undefined =>
-  iso !== undefined && Object.hasOwn(ISO_CODES, iso) ? ISO_CODES[iso] : undefined;
+/** The cause of a decline by this code of ISO 8583; undefined for an unknown one. */
+export const causeOf = (iso: string | null | undefined): DeclineCause | undefined =>
+  iso && Object.hasOwn(ISO_CODES, iso) ? ISO_CODES[iso] : undefined;
 
 /** The class of a decline: by the advice, then by the code of the issuer, then by the cause. */
 export function classify(cause: DeclineCause, { iso, own, advice }: DeclineCodes): Decline {

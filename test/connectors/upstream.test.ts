@@ -7,7 +7,7 @@ import { createUpstream, type Upstream } from '../../src/connectors/upstream.ts'
 import { Deadline } from '../../src/lib/time/deadline.ts';
 import { testOperation, testSubmission } from '../support/submissions.ts';
 
-const soon = (): Deadline => new Deadline(5000);
+const soon = (): Deadline => new Deadline(20_000);
 
 const KEY = 'key-that-must-stay-secret';
 const NOTIFICATION_SECRET = Buffer.from('secret-that-must-stay-secret').toString('base64');

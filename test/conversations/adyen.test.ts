@@ -97,6 +97,28 @@ describe('a card', () => {
     expect(await shop.inspect(body.trans_id)).toMatchObject({ status: 'VOID', attention: null });
   });
 
+  test('is on the attention list after an event of the future, also one about its refund', async () => {
+    const code = 'REFUND_OF_THE_FUTURE' as 'REFUND';
+    const amount = { currency: 'USD', value: 100 };
+    const ids = [await byCard(), await byCard()] as const;
+    const [first, second] = ids.map((id) => adyen.payment(id)?.pspReference as string) as [string, string];
+    await refund(ids[1], '1.00');
+    const [operation] = await shop.rows(`select operation_id from operations where payment_id = '${ids[1]}'`);
+    adyen.webhooks();
+    adyen.report(code, true, { amount, reference: ids[0] }, { psp: first });
+    adyen.report(code, true, { amount, reference: String(operation?.operation_id) }, { psp: 'D77', original: second });
+    await deliver();
+    for (const id of ids) {
+      const payment = await shop.inspect(id);
+      expect([payment.attention, JSON.stringify(payment.provider_calls)]).toEqual([
+        'unresolved',
+        expect.stringContaining(code),
+      ]);
+    }
+    const marked = (await shop.admin('GET', `/payments?attention=unresolved&mid=${merchant.mid}`)).body.items;
+    expect(marked.map(({ payment_id }: Body) => payment_id)).toEqual(expect.arrayContaining([...ids]));
+  });
+
   test('is declined with the reason', async () => {
     const id = await byCard({}, { card_holder: 'DECLINED:12' });
     expect(await shop.inspect(id)).toMatchObject({ status: 'DECLINED', decline_reason: 'Insufficient funds.' });

@@ -84,6 +84,22 @@ describe('a card', () => {
     expect(checkout.balance(id)).toBe(1000n);
   });
 
+  test.each(['payment_frozen', 'dispute_paused'])(
+    'is on the attention list after the unknown event %s',
+    async (type) => {
+      const id = await byCard();
+      const payment = checkout.payment(id);
+      checkout.webhooks();
+      if (type === 'dispute_paused') checkout.dispute(id, 'paused');
+      else checkout.report(type, { id: payment?.id, reference: id });
+      await deliver();
+      const { attention, provider_calls } = await shop.inspect(id);
+      expect([attention, JSON.stringify(provider_calls)]).toEqual(['unresolved', expect.stringContaining(type)]);
+      const marked = (await shop.admin('GET', `/payments?attention=unresolved&mid=${merchant.mid}`)).body.items;
+      expect(marked.map(({ payment_id }: Body) => payment_id)).toContain(id);
+    },
+  );
+
   test('is declined with the reason', async () => {
     const id = await byCard({}, { card_holder: 'DECLINED 20051' });
     await deliver();

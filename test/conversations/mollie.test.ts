@@ -90,6 +90,20 @@ describe('a payment', () => {
     expect(await statusOf(id)).toBe('SETTLED');
   });
 
+  test('is on the attention list once Mollie has an unknown status for it', async () => {
+    const { id, at } = await paid();
+    mollie.finish(at, 'frozen' as PaymentStatus);
+    await mollie.notify(at);
+    const payment = await shop.inspect(id);
+    expect(payment).toMatchObject({ status: 'SETTLED', attention: 'unresolved' });
+    expect(payment.provider_calls.at(-1)).toMatchObject({ verb: 'query', outcome: 'frozen' });
+    const marked = (await shop.admin('GET', `/payments?attention=unresolved&mid=${merchant.mid}`)).body.items;
+    expect(marked.map(({ payment_id }: { payment_id: string }) => payment_id)).toEqual([id]);
+    // The mark is not written again.
+    await mollie.notify(at);
+    expect((await shop.inspect(id)).history).toHaveLength(payment.history.length);
+  });
+
   test('is declined with the reason of Mollie', async () => {
     const { id, at } = await sale({}, 'doc-a');
     mollie.finish(at, PaymentStatus.failed, 'card_expired');

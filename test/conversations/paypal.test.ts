@@ -94,6 +94,25 @@ describe('a payment', () => {
     expect(paypal.balance(id)).toBe(1000n);
   });
 
+  test.each(['PAYMENT.CAPTURE.FROZEN', 'CUSTOMER.DISPUTE.PAUSED'])(
+    'is on the attention list after the unknown event %s',
+    async (type) => {
+      const id = await paid();
+      const capture = paypal.order(id)?.captures[0];
+      paypal.webhooks();
+      const disputed = { disputed_transactions: [{ seller_transaction_id: capture?.id }] };
+      paypal.report(type, type.startsWith('CUSTOMER') ? disputed : { id: capture?.id, custom_id: capture?.custom_id });
+      await deliver();
+      const payment = await shop.inspect(id);
+      expect([payment.attention, JSON.stringify(payment.provider_calls)]).toEqual([
+        'unresolved',
+        expect.stringContaining(type),
+      ]);
+      const marked = (await shop.admin('GET', `/payments?attention=unresolved&mid=${merchant.mid}`)).body.items;
+      expect(marked.map(({ payment_id }: { payment_id: string }) => payment_id)).toContain(id);
+    },
+  );
+
   test('is captured by the webhook if the payer approves and does not come back', async () => {
     const { id, page } = await sale();
     paypal.approve(page);

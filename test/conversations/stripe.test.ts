@@ -56,6 +56,7 @@ const pageSale = async () => {
 const pageOf = async (id: string): Promise<string> =>
   String((await shop.rows(`select next_step ->> 'url' as url from payments where payment_id = '${id}'`))[0]?.url);
 const statusOf = async (id: string): Promise<string> => (await shop.inspect(id)).status;
+const attentionOf = async (id: string): Promise<string | null> => (await shop.inspect(id)).attention;
 
 describe('a card', () => {
   test('is charged, refunded in parts, and charged back', async () => {
@@ -93,6 +94,39 @@ describe('a card', () => {
     stripe.send('charge.dispute.closed', { ...created, status: 'won' });
     await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('SETTLED');
     expect(await find()).toMatchObject({ state: 'won' });
+  });
+
+  test.each([
+    ['charge.dispute.of_the_future', (intent: Stripe.PaymentIntent) => objects.dispute(intent)],
+    ['payment_intent.of_the_future', (intent: Stripe.PaymentIntent) => intent],
+    ['refund.of_the_future', (intent: Stripe.PaymentIntent) => objects.refund({ payment_intent: intent.id })],
+  ] as const)('is on the attention list after %s', async (type, objectOf) => {
+    const { id } = await payByCard();
+    stripe.webhookUrls = webhookUrls;
+    stripe.send(
+      type as 'charge.dispute.created',
+      objectOf(stripe.intentOf(id) as Stripe.PaymentIntent) as Stripe.Dispute,
+    );
+    await expect.poll(async () => await attentionOf(id), PROVIDER_POLL).toBe('unresolved');
+    const marked = (await shop.admin('GET', `/payments?attention=unresolved&mid=${byCard.mid}`)).body.items;
+    expect(marked.map(({ payment_id }: { payment_id: string }) => payment_id)).toContain(id);
+    expect(JSON.stringify((await shop.inspect(id)).provider_calls)).toContain(type);
+  });
+
+  test('that another connection took over is on the attention list after an unknown event of the former one', async () => {
+    const [former = ''] = webhookUrls;
+    const other = await connect(shop, { credentials }, { connector: 'stripe', settings: { api_base: stripe.url } });
+    const merchant = await shop.newMerchant({ card_failures_per_address: 0, card_failures_per_account: 0 });
+    await route(shop, merchant.mid, [{ connection_id: former.split('/').at(-1) }, { connection_id: other }]);
+    const session = await checkout.open({ methods: ['card'] }, merchant);
+    await fill(session.url, cardForm({ card_number: STRIPE_CARDS.declined, card_expiry: '12/38' }));
+    expect(await shop.inspect(session.id)).toMatchObject({ status: 'DECLINED', connection_id: other, attention: null });
+    stripe.webhookUrls = [former];
+    stripe.send(
+      'payment_intent.of_the_future' as 'payment_intent.succeeded',
+      stripe.intentOf(session.id) as Stripe.PaymentIntent,
+    );
+    await expect.poll(async () => await attentionOf(session.id), PROVIDER_POLL).toBe('unresolved');
   });
 
   test('is declined, with a reason', async () => {

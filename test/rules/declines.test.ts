@@ -23,6 +23,11 @@ test.each<[StripeDecline, Meaning]>([
     { code: 'card_declined', decline_code: 'revocation_of_authorization' },
     ['never', false, 'revocation_of_authorization'],
   ],
+  [{ code: 'card_declined' }, ['other', true, 'card_declined']],
+  [{ code: 'card_declined', decline_code: 'of_the_future' }, ['other', false, 'of_the_future']],
+  [{ code: 'card_declined', decline_code: 'of_the_future', network_decline_code: '91' }, ['technical', true, '91']],
+  [{ code: 'card_declined', decline_code: 'of_the_future', network_decline_code: '51' }, ['funds', false, '51']],
+  [{ code: 'card_declined', decline_code: 'of_the_future', network_decline_code: 'Z9' }, ['other', false, 'Z9']],
   [{ code: 'authentication_required' }, ['authenticate', false, 'authentication_required']],
   [{ code: 'expired_card' }, ['new_card', false, 'expired_card']],
   [{ code: 'processing_error' }, ['technical', true, 'processing_error']],
@@ -38,8 +43,11 @@ test.each<[code: string, data: Record<string, string>, Meaning]>([
   ['9', {}, ['technical', true, '9']],
   ['26', {}, ['never', false, '26']],
   ['38', {}, ['authenticate', false, '38']],
+  ['999', {}, ['other', false, '999']],
+  ['999', { refusalReasonRaw: '91 : Issuer unavailable' }, ['technical', true, '91']],
+  ['999', { refusalReasonRaw: '41 : Lost card' }, ['never', false, '41']],
 ])('Adyen: %s with %j', (code, data, meaning) => {
-  const { decline, isSoft } = refusalOf(code, 'Refused', data);
+  const { decline, isSoft } = refusalOf(code, code === '999' ? 'Of the future' : 'Refused', data);
   expect([decline?.class, isSoft, decline?.code]).toEqual(meaning);
 });
 

@@ -1,6 +1,6 @@
 /** Why Adyen declined: its refusal reasons and validation errors as our decline causes. */
 import type { DeclineCause } from '../../rules/reasons.ts';
-import { declineOf, type Outcome } from '../connector.ts';
+import { declineOf, type Outcome, unknownDecline } from '../connector.ts';
 
 /**
  * The refusal reasons of https://docs.adyen.com/development-resources/refusal-reasons by `refusalReasonCode`, with the
@@ -50,9 +50,11 @@ const REFUSALS: readonly (readonly [code: number, text: string, cause: DeclineCa
 const CAUSES_BY_CODE = new Map(REFUSALS.map(([code, , cause]) => [String(code), cause]));
 const CAUSES_BY_TEXT = new Map(REFUSALS.map(([, text, cause]) => [text.toLowerCase(), cause]));
 
-/** The cause of a refusal; an unknown reason counts as the refusal of the bank. */
-export const causeOfRefusal = (code: unknown, text: unknown): DeclineCause =>
-  CAUSES_BY_CODE.get(String(code)) ?? CAUSES_BY_TEXT.get(String(text).trim().toLowerCase()) ?? 'refusedByBank';
+/** The cause of a refusal; without a reason it is the refusal of the bank. */
+const causeOfRefusal = (code: unknown, text: unknown): DeclineCause | undefined =>
+  CAUSES_BY_CODE.get(String(code)) ??
+  CAUSES_BY_TEXT.get(String(text).trim().toLowerCase()) ??
+  (code || text ? undefined : 'refusedByBank');
 
 /** The code before the text, such as in `51 : Insufficient funds`. */
 const leadingCode = (value: unknown): string | undefined => /^\s*(\w{2})\s*(?::|$)/.exec(String(value ?? ''))?.[1];
@@ -66,11 +68,13 @@ export function refusalOf(
   text: unknown,
   data: Readonly<Record<string, unknown>> = {},
 ): Extract<Outcome, { kind: 'declined' }> {
-  return declineOf(causeOfRefusal(code, text), {
+  const cause = causeOfRefusal(code, text);
+  const codes = {
     iso: leadingCode(data.refusalCodeRaw) ?? leadingCode(data.refusalReasonRaw),
     own: code === undefined ? undefined : String(code),
     advice: leadingCode(data.merchantAdviceCode),
-  });
+  };
+  return cause ? declineOf(cause, codes) : unknownDecline(codes);
 }
 
 /** The error codes of requests that Adyen does not accept because of the card. */

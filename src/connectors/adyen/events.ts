@@ -1,5 +1,6 @@
 /** The event codes of Adyen's webhooks, and what the gateway does with each; a new one is shown to the operator. */
 import type { ChargebackStage, ChargebackState } from '../../rules/chargebacks.ts';
+import { eventTable, type UnhandledEvent } from '../events.ts';
 
 export type AdyenEvent =
   | { about: 'payment' }
@@ -8,15 +9,13 @@ export type AdyenEvent =
   | { about: 'chargeback'; kind: 'chargedBack' | 'secondChargedBack' | 'chargebackReversed'; isFinal?: true }
   | { about: 'chargeback'; kind: 'chargebackReport'; stage?: ChargebackStage; state?: ChargebackState; isFinal?: true }
   /** The authorisation has ended without a capture. */
-  | { about: 'expiry' }
-  /** Money may have moved in a way that only the operator can judge. */
-  | { about: 'attention' }
-  | { about: 'nothing'; because: string };
+  | { about: 'expiry' };
 
 const OURS = 'The gateway makes no such call.';
 const NO_PAYMENT = 'It is not about a payment of the gateway.';
+const MADE_ELSEWHERE = 'The gateway makes no such call: money may have moved.';
 
-const EVENTS: Readonly<Record<string, AdyenEvent>> = {
+const EVENTS: Readonly<Record<string, AdyenEvent | UnhandledEvent>> = {
   AUTHORISATION: { about: 'payment' },
   CAPTURE: { about: 'operation', verb: 'capture', hasAmount: true },
   CANCELLATION: { about: 'operation', verb: 'void' },
@@ -46,11 +45,13 @@ const EVENTS: Readonly<Record<string, AdyenEvent>> = {
   ISSUER_COMMENTS: { about: 'nothing', because: 'It is a comment of the issuer.' },
 
   EXPIRE: { about: 'expiry' },
-  CANCEL_OR_REFUND: { about: 'attention' },
-  REFUND_WITH_DATA: { about: 'attention' },
-  POSTPONED_REFUND: { about: 'attention' },
-  VOID_PENDING_REFUND: { about: 'attention' },
-  AUTHORISATION_ADJUSTMENT: { about: 'attention' },
+  CANCEL_OR_REFUND: { about: 'attention', because: 'It does not say which of the two was done.' },
+  REFUND_WITH_DATA: { about: 'attention', because: MADE_ELSEWHERE },
+  POSTPONED_REFUND: { about: 'attention', because: MADE_ELSEWHERE },
+  VOID_PENDING_REFUND: { about: 'attention', because: MADE_ELSEWHERE },
+  AUTHORISATION_ADJUSTMENT: { about: 'attention', because: 'The authorised amount has changed.' },
+  HANDLED_EXTERNALLY: { about: 'attention', because: MADE_ELSEWHERE },
+  PROCESS_RETRY: { about: 'attention', because: MADE_ELSEWHERE },
 
   PENDING: { about: 'nothing', because: 'AUTHORISATION reports the outcome.' },
   OFFER_CLOSED: { about: 'nothing', because: 'The payer’s time is the gateway’s.' },
@@ -71,5 +72,4 @@ const EVENTS: Readonly<Record<string, AdyenEvent>> = {
 };
 
 /** A code that the table does not have, such as one of the many codes of pre-arbitration, goes to the operator. */
-export const eventOf = (code: string): AdyenEvent =>
-  Object.hasOwn(EVENTS, code) ? (EVENTS[code] as AdyenEvent) : { about: 'attention' };
+export const { eventOf, unhandled: UNHANDLED_EVENTS } = eventTable(EVENTS, ['']);

@@ -19,11 +19,13 @@ import {
   pageNotOpened,
   type Submission,
 } from '../connector.ts';
+import { unhandledStatuses } from '../events.ts';
 import { warnOfUnshown } from '../payer-steps.ts';
 import { type AdyenApi, createAdyenClient, NotAllowed, Refused } from './client.ts';
 import { causeOfError } from './declines.ts';
+import { UNHANDLED_EVENTS } from './events.ts';
 import { cancelReference, interpretItem, readItems } from './notifications.ts';
-import { outcomeOf, sessionOutcome } from './outcomes.ts';
+import { OPEN_STATUSES, outcomeOf, sessionOutcome } from './outcomes.ts';
 import { modificationRequest, paymentRequest, repetitionRequest, sessionRequest, UNSHOWN_METHODS } from './requests.ts';
 
 const CAPABILITIES: Capabilities = {
@@ -50,7 +52,11 @@ const METHOD_UNAVAILABLE = declineOf('methodUnavailable');
 const NO_REFERENCE = 'The provider’s reference of the payment is not known.';
 
 /** A connection to Adyen. */
-export const adyen: ConnectorDefinition = { capabilities: CAPABILITIES, create: createAdyen };
+export const adyen: ConnectorDefinition = {
+  capabilities: CAPABILITIES,
+  unhandled: [...UNHANDLED_EVENTS, ...unhandledStatuses(OPEN_STATUSES)],
+  create: createAdyen,
+};
 
 function createAdyen(access: ConnectionAccess): Connector {
   const client = createAdyenClient(access);

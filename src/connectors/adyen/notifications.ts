@@ -98,6 +98,8 @@ function notificationOf(item: Json & { amount: Json }): ProviderNotification[] {
     additionalData: Object.fromEntries(STORED_DATA.filter((name) => name in data).map((name) => [name, data[name]])),
   };
   const eventId = `${eventCode}:${pspReference}:${success}`;
+  // What is about an operation perhaps has the reference of that operation.
+  if (about === 'attention' && original !== undefined) return [{ eventId, providerReference: original, body }];
   if (about !== 'operation')
     return [{ eventId, reference: merchantReference, providerReference: original ?? pspReference, body }];
   // The reference of an operation is its id, if Adyen repeats the one of the request. That of a void without a

@@ -9,6 +9,7 @@ import type {
 import { Secret } from '../../lib/crypto/secret.ts';
 import { isText } from '../../lib/text/json.ts';
 import { declineOf, type Outcome, type PayerStep, type Submission } from '../connector.ts';
+import { leftOpen, type OpenStatuses } from '../events.ts';
 import { codeStep, instructionsStep, isWebAddress } from '../payer-steps.ts';
 import { fromAdyen } from './amounts.ts';
 import { refusalOf } from './declines.ts';
@@ -32,6 +33,19 @@ export function recurringData(additionalData: Readonly<Record<string, unknown>> 
     paymentMethod: token === undefined ? undefined : new Secret(token),
   };
 }
+
+const NATIVE = 'It belongs to native 3-D Secure, which the gateway does not request.';
+const AUTHENTICATION = 'Only a request to authenticate without a payment is answered so.';
+
+/** The result codes, and statuses of sessions, that leave the outcome open. */
+export const OPEN_STATUSES: OpenStatuses = {
+  IdentifyShopper: NATIVE,
+  ChallengeShopper: NATIVE,
+  AuthenticationFinished: AUTHENTICATION,
+  AuthenticationNotRequired: AUTHENTICATION,
+  Success: 'It is not the result of a payment that the gateway makes.',
+  active: 'The payer is on Adyen’s page.',
+};
 
 /** The outcome of `/payments` and `/payments/details`. */
 export function outcomeOf(answer: Answer, submission: Pick<Submission, 'authoriseOnly'>): Outcome {
@@ -61,7 +75,7 @@ export function outcomeOf(answer: Answer, submission: Pick<Submission, 'authoris
     case 'Received':
       return { ...nextStepOf(answer.action), providerReference };
     default:
-      return { kind: 'unknown', providerReference };
+      return { ...leftOpen(answer.resultCode, OPEN_STATUSES), providerReference };
   }
 }
 
@@ -130,6 +144,6 @@ export function sessionOutcome(
     case 'expired':
       return declineOf('outOfTime');
     default:
-      return { kind: 'unknown' };
+      return leftOpen(status, OPEN_STATUSES);
   }
 }

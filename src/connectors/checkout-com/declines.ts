@@ -1,7 +1,7 @@
 /** Why Checkout.com declined: its response codes and validation errors as our decline causes. */
 import { ISO_CODES } from '../../rules/declines.ts';
 import type { DeclineCause } from '../../rules/reasons.ts';
-import { declineOf, type Outcome } from '../connector.ts';
+import { declineOf, type Outcome, unknownDecline } from '../connector.ts';
 import type { Processing } from './types.ts';
 
 /** The codes that are not those of ISO 8583 with a prefix; see https://www.checkout.com/docs/resources/codes/api-response-codes. */
@@ -23,13 +23,17 @@ const CODES: Readonly<Record<string, DeclineCause>> = {
 /** The two digits of ISO 8583 are the end of the code: 20051 and 30041 are 51 and 41. */
 const isoIn = (code: string): string | undefined => /^[23]00(\d\d)$/.exec(code)?.[1];
 
-/** By the range of the code: of risk rules, hard, or soft. */
-function causeOf(code: string): DeclineCause {
+const RANGES: Readonly<Record<string, DeclineCause>> = {
+  '': 'refusedByBank',
+  2: 'refusedByBank',
+  3: 'notPermitted',
+  4: 'suspectedFraud',
+};
+
+/** By the code, or else by its range: soft, hard, of risk rules, or unknown. */
+function causeOf(code: string): DeclineCause | undefined {
   const iso = isoIn(code);
-  const known = CODES[code] ?? (iso === undefined ? undefined : ISO_CODES[iso]);
-  if (known) return known;
-  if (code.startsWith('4')) return 'suspectedFraud';
-  return code.startsWith('3') ? 'notPermitted' : 'refusedByBank';
+  return CODES[code] ?? (iso === undefined ? undefined : ISO_CODES[iso]) ?? RANGES[code.slice(0, 1)];
 }
 
 /** A decline by its response code, and what the issuer and the network said. */
@@ -38,7 +42,9 @@ export function declinedBy(
   { partner_response_code: raw, partner_merchant_advice_code: advice }: Processing = {},
 ): Extract<Outcome, { kind: 'declined' }> {
   const iso = raw !== undefined && Object.hasOwn(ISO_CODES, raw) ? raw : isoIn(code ?? '');
-  return declineOf(causeOf(code ?? ''), { iso: CODES[code ?? ''] ? undefined : iso, own: code, advice });
+  const cause = causeOf(code ?? '');
+  const codes = { iso: CODES[code ?? ''] ? undefined : iso, own: code, advice };
+  return cause ? declineOf(cause, codes) : unknownDecline(codes);
 }
 
 const ERRORS: Readonly<Partial<Record<DeclineCause, RegExp>>> = {

@@ -1,6 +1,7 @@
 /** The event types of Checkout.com's webhooks, and what the gateway does with each; a new one goes to the operator. */
 import type { ChargebackStage, ChargebackState } from '../../rules/chargebacks.ts';
 import type { ProviderOperation } from '../connector.ts';
+import { eventTable, type UnhandledEvent } from '../events.ts';
 
 export type CheckoutEvent =
   /** The payment and its open operations are queried. */
@@ -8,16 +9,14 @@ export type CheckoutEvent =
   /** Of the gateway, or made in the dashboard. */
   | { about: 'operation'; verb: ProviderOperation['verb']; isFailure?: true }
   | { about: 'chargeback'; kind: 'chargedBack' | 'chargebackReversed' }
-  | { about: 'chargeback'; kind: 'chargebackReport'; stage?: ChargebackStage; state?: ChargebackState }
-  | { about: 'attention' }
-  | { about: 'nothing'; because: string };
+  | { about: 'chargeback'; kind: 'chargebackReport'; stage?: ChargebackStage; state?: ChargebackState };
 
 const STEP = 'Another event reports the outcome.';
 const OURS = 'The gateway makes no such call.';
 
 const report = (state: ChargebackState): CheckoutEvent => ({ about: 'chargeback', kind: 'chargebackReport', state });
 
-const EVENTS: Readonly<Record<string, CheckoutEvent>> = {
+const EVENTS: Readonly<Record<string, CheckoutEvent | UnhandledEvent>> = {
   payment_approved: { about: 'payment' },
   payment_declined: { about: 'payment' },
   payment_canceled: { about: 'payment' },
@@ -48,8 +47,8 @@ const EVENTS: Readonly<Record<string, CheckoutEvent>> = {
   dispute_canceled: { about: 'chargeback', kind: 'chargebackReversed' },
   dispute_evidence_acknowledged_by_scheme: { about: 'nothing', because: STEP },
 
-  payment_returned: { about: 'attention' },
-  payment_authorization_incremented: { about: 'attention' },
+  payment_returned: { about: 'attention', because: 'The bank sent money back after the payment.' },
+  payment_authorization_incremented: { about: 'attention', because: 'The authorised amount has changed.' },
   payment_authorization_increment_declined: { about: 'nothing', because: OURS },
   payment_pending: { about: 'nothing', because: STEP },
   payment_capture_pending: { about: 'nothing', because: STEP },
@@ -60,14 +59,8 @@ const EVENTS: Readonly<Record<string, CheckoutEvent>> = {
   payment_instrument_verification_failed: { about: 'nothing', because: OURS },
   payment_instrument_verification_passed: { about: 'nothing', because: OURS },
   payment_instrument_error: { about: 'nothing', because: OURS },
+  card_verified: { about: 'nothing', because: OURS },
+  card_verification_declined: { about: 'nothing', because: OURS },
 };
 
-/** Families of events that are not about payments, such as those of issued cards, are ignored as a whole. */
-const FAMILIES = /^(payment|dispute)_/;
-
-export function eventOf(type: string): CheckoutEvent {
-  if (Object.hasOwn(EVENTS, type)) return EVENTS[type] as CheckoutEvent;
-  return FAMILIES.test(type)
-    ? { about: 'attention' }
-    : { about: 'nothing', because: 'It is not about a payment of the gateway.' };
-}
+export const { eventOf, unhandled: UNHANDLED_EVENTS } = eventTable(EVENTS, ['payment_', 'dispute_']);

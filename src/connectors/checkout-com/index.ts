@@ -15,11 +15,13 @@ import {
   type Outcome,
   type ProviderOperation,
 } from '../connector.ts';
+import { unhandledStatuses } from '../events.ts';
 import { createHttpClient } from '../http.ts';
 import { type ApiCall, createJsonApi, type JsonApi, NotAllowed, Refused } from '../json-api.ts';
 import { toCheckout } from './amounts.ts';
 import { refusedBy } from './declines.ts';
-import { actionOutcome, outcomeOf } from './outcomes.ts';
+import { UNHANDLED_EVENTS } from './events.ts';
+import { actionOutcome, OPEN_STATUSES, outcomeOf } from './outcomes.ts';
 import { operationReference, paymentRequest } from './requests.ts';
 import type { Accepted, Action, Payment } from './types.ts';
 import { interpretNotification, readWebhook } from './webhooks.ts';
@@ -35,7 +37,11 @@ const CAPABILITIES: Capabilities = {
   concurrency: LIMITS.providerConcurrency,
 };
 
-export const checkoutCom: ConnectorDefinition = { capabilities: CAPABILITIES, create: createCheckoutCom };
+export const checkoutCom: ConnectorDefinition = {
+  capabilities: CAPABILITIES,
+  unhandled: [...UNHANDLED_EVENTS, ...unhandledStatuses(OPEN_STATUSES)],
+  create: createCheckoutCom,
+};
 
 const HOSTS = { sandbox: 'api.sandbox.checkout.com', production: 'api.checkout.com' } as const;
 

@@ -2,13 +2,14 @@
 import { Secret } from '../../lib/crypto/secret.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import { declineOf, type OperationOutcome, type Outcome, type Submission } from '../connector.ts';
+import { leftOpen, type OpenStatuses } from '../events.ts';
 import { fromCheckout } from './amounts.ts';
 import { declinedBy } from './declines.ts';
 import type { Action, Payment } from './types.ts';
 
 type Kind = 'authorised' | 'captured' | 'waiting' | 'declined' | 'ended';
 
-/** All statuses of payments; a new one leaves the outcome unknown. `Card Verified` is not: no amount was authorised. */
+/** The statuses of payments. */
 const KINDS: Readonly<Record<string, Kind>> = {
   Authorized: 'authorised',
   Captured: 'captured',
@@ -26,6 +27,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   Expired: 'ended',
   Voided: 'ended',
 };
+
+export const OPEN_STATUSES: OpenStatuses = { 'Card Verified': 'No amount was authorised.' };
 
 /** The outcome of a payment. A sale is captured at once, so it counts as paid when it is authorised. */
 export function outcomeOf(payment: Payment, { authoriseOnly }: Pick<Submission, 'authoriseOnly'>): Outcome {
@@ -55,7 +58,7 @@ export function outcomeOf(payment: Payment, { authoriseOnly }: Pick<Submission, 
     case 'ended':
       return { ...declineOf('outOfTime'), providerReference: id };
     default:
-      return { kind: 'unknown', ...answered };
+      return { ...leftOpen(status, OPEN_STATUSES), ...answered };
   }
 }
 

@@ -15,6 +15,7 @@ import {
   pageNotOpened,
   type Submission,
 } from '../connector.ts';
+import { unhandledStatuses } from '../events.ts';
 import { cleanPayer } from '../payer.ts';
 import { createMollieClient, findByMetadata, type MollieClient, Refused } from './client.ts';
 import { OPERATIONS } from './operations.ts';
@@ -40,7 +41,12 @@ const HELD_METHODS: readonly string[] = ['creditcard', 'klarna', 'billie', 'rive
 const HELD_ONLY_METHODS: readonly string[] = ['riverty'];
 const EMBEDDED = ['chargebacks', 'refunds'] as PaymentEmbed[];
 
-export const mollie: ConnectorDefinition = { capabilities: CAPABILITIES, create: createMollie };
+export const mollie: ConnectorDefinition = {
+  capabilities: CAPABILITIES,
+  // Its webhooks have no events, and all statuses are handled.
+  unhandled: unhandledStatuses(),
+  create: createMollie,
+};
 
 function createMollie(access: ConnectionAccess): Connector {
   const client = createMollieClient(access);

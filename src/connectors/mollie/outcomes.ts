@@ -11,7 +11,9 @@ import {
   type Outcome,
   type ProviderState,
   type RefundElsewhere,
+  unknownDecline,
 } from '../connector.ts';
+import { leftOpen } from '../events.ts';
 
 type Amount = Payment['amount'];
 
@@ -50,8 +52,10 @@ const CARD_FAILURES: Readonly<Record<CardFailureReason, DeclineCause>> = {
 
 function failureOf({ details, statusReason }: Payment): Extract<Outcome, { kind: 'declined' }> {
   const reason = details && 'failureReason' in details ? details.failureReason : statusReason?.code;
-  const isKnown = reason !== undefined && Object.hasOwn(CARD_FAILURES, reason);
-  return declineOf(isKnown ? CARD_FAILURES[reason as CardFailureReason] : 'refusedByBank', { own: reason });
+  if (reason === undefined) return declineOf('refusedByBank');
+  return Object.hasOwn(CARD_FAILURES, reason)
+    ? declineOf(CARD_FAILURES[reason as CardFailureReason], { own: reason })
+    : unknownDecline({ own: reason });
 }
 
 /** What is stored with a payment. */
@@ -97,7 +101,7 @@ export function outcomeOf(payment: Payment): Outcome {
     case 'failed':
       return { ...failureOf(payment), ...answered };
     default:
-      return { kind: 'unknown', ...answered };
+      return { ...leftOpen(status), ...answered };
   }
 }
 

@@ -1,4 +1,5 @@
 /** The event types of PayPal's webhooks, and what the gateway does with each; a new one about a payment goes to the operator. */
+import { eventTable, type UnhandledEvent } from '../events.ts';
 
 export type PaypalEvent =
   /** The payment and its open operations are queried. */
@@ -10,12 +11,9 @@ export type PaypalEvent =
   | { about: 'refund' }
   /** An authorisation was released, by PayPal after its time or by anybody. */
   | { about: 'void' }
-  | { about: 'dispute' }
-  /** Money may have moved in a way that only the operator can judge. */
-  | { about: 'attention' }
-  | { about: 'nothing'; because: string };
+  | { about: 'dispute' };
 
-const EVENTS: Readonly<Record<string, PaypalEvent>> = {
+const EVENTS: Readonly<Record<string, PaypalEvent | UnhandledEvent>> = {
   'CHECKOUT.ORDER.APPROVED': { about: 'approval' },
   'CHECKOUT.ORDER.DECLINED': { about: 'payment' },
   'CHECKOUT.ORDER.VOIDED': { about: 'payment' },
@@ -29,8 +27,10 @@ const EVENTS: Readonly<Record<string, PaypalEvent>> = {
   'PAYMENT.CAPTURE.REFUNDED': { about: 'refund' },
   'PAYMENT.REFUND.PENDING': { about: 'refund' },
   'PAYMENT.REFUND.FAILED': { about: 'refund' },
-  // The money of a dispute, or of a bank that took a debit back without one.
-  'PAYMENT.CAPTURE.REVERSED': { about: 'attention' },
+  'PAYMENT.CAPTURE.REVERSED': {
+    about: 'attention',
+    because: 'It is the money of a dispute, or that of a bank that took a debit back without one.',
+  },
   'CUSTOMER.DISPUTE.CREATED': { about: 'dispute' },
   'CUSTOMER.DISPUTE.UPDATED': { about: 'dispute' },
   'CUSTOMER.DISPUTE.RESOLVED': { about: 'dispute' },
@@ -56,15 +56,11 @@ const EVENTS: Readonly<Record<string, PaypalEvent>> = {
   },
 };
 
-/** Families of events that have nothing to do with orders, such as payouts and invoices, are ignored as a whole. */
-const FAMILIES = /^(CHECKOUT|PAYMENT|CUSTOMER\.DISPUTE)\./;
-
-export function eventOf(type: string): PaypalEvent {
-  if (Object.hasOwn(EVENTS, type)) return EVENTS[type] as PaypalEvent;
-  return FAMILIES.test(type)
-    ? { about: 'attention' }
-    : { about: 'nothing', because: 'It is not about a payment of the gateway.' };
-}
+export const { eventOf, unhandled: UNHANDLED_EVENTS } = eventTable(EVENTS, [
+  'CHECKOUT.',
+  'PAYMENT.',
+  'CUSTOMER.DISPUTE.',
+]);
 
 /** The events that a webhook has to be subscribed to. */
 export const NEEDED_EVENTS: readonly string[] = Object.keys(EVENTS).filter((type) => eventOf(type).about !== 'nothing');

@@ -16,13 +16,14 @@ import {
   pageNotOpened,
   type Submission,
 } from '../connector.ts';
+import { unhandledStatuses } from '../events.ts';
 import { NotAllowed, Refused } from '../json-api.ts';
 import { toPaypal } from './amounts.ts';
 import { createPaypalClient, type PaypalClient } from './client.ts';
 import { declinedBy, WITHDRAWN } from './declines.ts';
-import { NEEDED_EVENTS } from './events.ts';
+import { NEEDED_EVENTS, UNHANDLED_EVENTS } from './events.ts';
 import { OPERATIONS } from './operations.ts';
-import { endedBy, endIn, orderIn, outcomeOf, vaultIdOf } from './outcomes.ts';
+import { endedBy, endIn, OPEN_STATUSES, orderIn, outcomeOf, vaultIdOf } from './outcomes.ts';
 import { CANCELLED, orderRequest, WALLET } from './requests.ts';
 import type { Order, PaymentSource } from './types.ts';
 import { createWebhookReader, interpretNotification } from './webhooks.ts';
@@ -39,7 +40,15 @@ const CAPABILITIES: Capabilities = {
   concurrency: LIMITS.providerConcurrency,
 };
 
-export const paypal: ConnectorDefinition = { capabilities: CAPABILITIES, create: createPaypal };
+export const paypal: ConnectorDefinition = {
+  capabilities: CAPABILITIES,
+  unhandled: [
+    ...UNHANDLED_EVENTS,
+    { name: 'RESOLVED_WITH_PAYOUT', effect: 'attention', because: 'It does not say who got the money of the dispute.' },
+    ...unhandledStatuses(OPEN_STATUSES),
+  ],
+  create: createPaypal,
+};
 
 const ORDERS = '/v2/checkout/orders';
 const METHOD_UNAVAILABLE = declineOf('methodUnavailable');

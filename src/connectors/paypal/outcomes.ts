@@ -8,6 +8,7 @@ import {
   type ProviderState,
   type ReportedAmount,
 } from '../connector.ts';
+import { leftOpen, type OpenStatuses } from '../events.ts';
 import { fromPaypal } from './amounts.ts';
 import { declinedBy } from './declines.ts';
 import type { Authorization, Capture, Order, Refund } from './types.ts';
@@ -56,8 +57,16 @@ const AUTHORIZATION_KINDS: Readonly<Record<string, Kind>> = {
   VOIDED: 'declined',
 };
 
-const kindIn = (kinds: Readonly<Record<string, Kind>>, status: string): Kind | 'unknown' =>
-  Object.hasOwn(kinds, status) ? (kinds[status] as Kind) : 'unknown';
+/** The statuses of orders that leave the outcome open. */
+export const OPEN_STATUSES: OpenStatuses = {
+  APPROVED:
+    'The payer has approved; the gateway captures the order when the payer returns, or when the webhook says so.',
+  COMPLETED: 'An order without a capture or authorisation has no outcome yet.',
+  SAVED: 'The gateway saves no orders.',
+};
+
+const kindIn = (kinds: Readonly<Record<string, Kind>>, status: string): Kind | undefined =>
+  Object.hasOwn(kinds, status) ? kinds[status] : undefined;
 
 const paymentsOf = ({ purchase_units: [unit] = [] }: Order) => unit?.payments ?? {};
 
@@ -98,8 +107,7 @@ export function outcomeOf(order: Order): Outcome {
   const answered = { providerReference: order.id, state };
   if (order.status === 'VOIDED') return { ...declineOf('outOfTime'), ...answered };
   if (order.status === 'CREATED') return { kind: 'notFound' };
-  // Approved by the payer, and not captured yet: `resume` captures it.
-  if (order.status !== 'PAYER_ACTION_REQUIRED') return { kind: 'unknown', ...answered };
+  if (order.status !== 'PAYER_ACTION_REQUIRED') return { ...leftOpen(order.status, OPEN_STATUSES), ...answered };
   const url = order.links?.find(({ rel }) => rel === 'payer-action')?.href ?? '';
   return /^https?:\/\//.test(url)
     ? { kind: 'redirected', url, method: 'GET', params: {}, ...answered }
@@ -115,6 +123,7 @@ function captureOutcome(capture: Capture, state: PaypalState): Outcome {
     ...feeOf(capture),
   };
   const kind = kindIn(CAPTURE_KINDS, status);
+  if (kind === undefined) return { ...leftOpen(status), ...answered };
   if (kind !== 'declined') return { kind, ...answered };
   const codes = { own: processor?.response_code, advice: processor?.payment_advice_code };
   return { ...declineOf('refusedByBank', codes), ...answered };
@@ -133,6 +142,7 @@ function authorizationOutcome(
   };
   const reportedAmount = fromPaypal(amount);
   if (kind === 'settled') return { kind, ...answered, reportedAmount, captured: capturedAmount(order) };
+  if (kind === undefined) return { ...leftOpen(status), ...answered };
   if (kind !== 'declined') return { kind, ...answered, reportedAmount };
   if (status === 'VOIDED') return { ...declineOf('outOfTime'), ...answered };
   const codes = { own: processor?.response_code, advice: processor?.payment_advice_code };

@@ -131,6 +131,9 @@ function notificationsOf({ id, event_type: type, resource }: Json): ProviderNoti
   const { about } = eventOf(type);
   if (about === 'nothing') return [];
   if (about === 'dispute') return disputeNotifications(id, type, resource);
+  // A new event of a dispute.
+  const disputed = disputedIn(resource);
+  if (disputed) return [{ eventId: id, ...disputed, body: { type } }];
   // An order has its ids in its purchase unit.
   const unit = firstOf(resource.purchase_units);
   const subject = subjectOf(resource.custom_id, resource.invoice_id, unit.custom_id, unit.invoice_id);
@@ -152,13 +155,18 @@ function isOfAuthorization({ supplementary_data: data, links }: Json): boolean {
   return related !== undefined || (Array.isArray(links) && links.some(isLinked));
 }
 
-/** What a dispute says of its money, and then of its state: each is a notification. */
-function disputeNotifications(id: string, type: string, resource: Json): ProviderNotification[] {
-  const transaction = firstOf(resource.disputed_transactions);
-  const { custom, invoice_number: invoice, seller_transaction_id: capture } = transaction;
+/** The payment that is disputed, by our reference or by PayPal's. */
+function disputedIn({ disputed_transactions: transactions }: Json) {
+  const { custom, invoice_number: invoice, seller_transaction_id: capture } = firstOf(transactions);
   const reference = subjectOf(custom, invoice)?.reference;
   const providerReference = textOf(capture);
-  if (reference === undefined && providerReference === undefined) return [];
+  return reference === undefined && providerReference === undefined ? undefined : { reference, providerReference };
+}
+
+/** What a dispute says of its money, and then of its state: each is a notification. */
+function disputeNotifications(id: string, type: string, resource: Json): ProviderNotification[] {
+  const disputed = disputedIn(resource);
+  if (!disputed) return [];
   const dispute = {
     id: resource.dispute_id,
     status: resource.status,
@@ -170,8 +178,7 @@ function disputeNotifications(id: string, type: string, resource: Json): Provide
   };
   return ['money', 'state'].map((part) => ({
     eventId: `${id}:${part}`,
-    reference,
-    providerReference,
+    ...disputed,
     body: { type, part, dispute },
   }));
 }

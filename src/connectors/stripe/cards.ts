@@ -11,6 +11,7 @@ import {
 } from '../connector.ts';
 import { warnOfUnshown } from '../payer-steps.ts';
 import { createStripeClient, Refused, type StripeClient } from './client.ts';
+import { UNHANDLED } from './events.ts';
 import { createIntents } from './intents.ts';
 import { UNSHOWN_METHODS } from './next-action.ts';
 import { operate, queryOperation } from './operations.ts';
@@ -75,5 +76,6 @@ export function createBase(access: ConnectionAccess, name: string): Connector & 
 
 export const stripe: ConnectorDefinition = {
   capabilities: CARD_CAPABILITIES,
+  unhandled: UNHANDLED,
   create: (access) => ({ ...createBase(access, 'stripe'), capabilities: CARD_CAPABILITIES }),
 };

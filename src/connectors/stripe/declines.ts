@@ -1,6 +1,6 @@
 /** What Stripe's decline codes and error codes mean (https://docs.stripe.com/declines/codes). */
 import type { DeclineCause } from '../../rules/reasons.ts';
-import { declineOf, type Outcome } from '../connector.ts';
+import { declineOf, type Outcome, unknownDecline } from '../connector.ts';
 
 const CODES: Readonly<Partial<Record<DeclineCause, readonly string[]>>> = {
   insufficientFunds: ['insufficient_funds'],
@@ -81,13 +81,19 @@ export interface StripeDecline {
 /** Stripe's own advice, as the networks number it. */
 const ADVICE: Readonly<Record<string, string>> = { do_not_try_again: '03', confirm_card_data: '01' };
 
+/** The error code of every decline of an issuer; the decline code says more. */
+const DECLINED = 'card_declined';
+
 /** A decline by the most precise code that is known; Stripe's list grows. */
 export function declinedBy(error: StripeDecline): Extract<Outcome, { kind: 'declined' }> {
-  const codes = [error.decline_code, error.code];
-  const cause = codes.map((code) => CAUSES.get(code ?? '')).find((found) => found !== undefined);
-  return declineOf(cause ?? (codes.includes('card_declined') ? 'refusedByBank' : 'providerRefused'), {
+  const own = error.decline_code ?? error.code;
+  const codes = {
     iso: error.network_decline_code,
-    own: error.decline_code ?? error.code,
+    own,
     advice: error.network_advice_code ?? ADVICE[error.advice_code ?? ''],
-  });
+  };
+  const cause = CAUSES.get(error.decline_code ?? '') ?? CAUSES.get(error.code ?? '');
+  if (cause) return declineOf(cause, codes);
+  if (own === DECLINED) return declineOf('refusedByBank', codes);
+  return error.code === DECLINED ? unknownDecline(codes) : declineOf('providerRefused', codes);
 }

@@ -17,6 +17,7 @@ import { toStripe } from './amounts.ts';
 import { CAPABILITIES, createBase } from './cards.ts';
 import { KeyReused, Refused } from './client.ts';
 import { declinedBy } from './declines.ts';
+import { UNHANDLED } from './events.ts';
 import { descriptionOf, intentOf, outcomeOf, SESSION_FIELDS, statementOf, threeDsOf } from './intents.ts';
 import { metadataOf } from './metadata.ts';
 import { withRefunds } from './refunds.ts';
@@ -191,5 +192,6 @@ function createHosted(base: ReturnType<typeof createBase>): Connector {
 
 export const stripeHosted: ConnectorDefinition = {
   capabilities: CAPABILITIES,
+  unhandled: UNHANDLED,
   create: (access) => createHosted(createBase(access, NAME)),
 };

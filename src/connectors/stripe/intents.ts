@@ -11,6 +11,7 @@ import {
   type Submission,
   type WithdrawalCause,
 } from '../connector.ts';
+import { leftOpen } from '../events.ts';
 import { cleanPayer, ibanOf, statementText } from '../payer.ts';
 import { fromStripe, toStripe } from './amounts.ts';
 import { KeyReused, Refused, type StripeClient } from './client.ts';
@@ -106,7 +107,7 @@ export function outcomeOf(intent: Stripe.PaymentIntent, memory: ProviderMemory):
     case 'canceled':
       return { ...declinedBy({ code: intent.cancellation_reason }), ...answer };
     default:
-      return { kind: 'unknown', ...answer };
+      return { ...leftOpen(intent.status), ...answer };
   }
 }
 

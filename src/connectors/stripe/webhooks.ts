@@ -6,82 +6,29 @@ import { LIMITS } from '../../rules/limits.ts';
 import type { Connector, NotificationMeaning, ProviderNotification } from '../connector.ts';
 import { fromStripe } from './amounts.ts';
 import { stripeSdk } from './client.ts';
+import { eventOf } from './events.ts';
 import { METADATA } from './metadata.ts';
 import { type RefundFields, refundOutcome } from './refunds.ts';
 
 type Json = Record<string, unknown>;
 type Subject = Omit<ProviderNotification, 'eventId' | 'body'>;
-
-/**
- * The kinds of events that are used. `payment`: what happened is read from Stripe, because the version of the API in
- * which an event is written is that of the webhook endpoint, and events arrive in any order.
- */
-const KINDS: Readonly<Partial<Record<Stripe.Event.Type, Kind>>> = {
-  'payment_intent.succeeded': 'payment',
-  'payment_intent.payment_failed': 'payment',
-  'payment_intent.amount_capturable_updated': 'payment',
-  'payment_intent.canceled': 'payment',
-  'checkout.session.completed': 'payment',
-  'checkout.session.expired': 'payment',
-  'checkout.session.async_payment_succeeded': 'payment',
-  'checkout.session.async_payment_failed': 'payment',
-  'charge.refunded': 'payment',
-  'refund.updated': 'refund',
-  'refund.failed': 'refund',
-  'charge.dispute.created': 'dispute',
-  'charge.dispute.updated': 'dispute',
-  'charge.dispute.funds_withdrawn': 'dispute',
-  'charge.dispute.funds_reinstated': 'dispute',
-  'charge.dispute.closed': 'dispute',
-  'radar.early_fraud_warning.created': 'warning',
-  // Steps before the outcome, which another event reports.
-  'payment_intent.created': 'nothing',
-  'payment_intent.processing': 'nothing',
-  'payment_intent.requires_action': 'nothing',
-  'charge.captured': 'nothing',
-  'charge.expired': 'nothing',
-  'charge.failed': 'nothing',
-  'charge.pending': 'nothing',
-  'charge.succeeded': 'nothing',
-  'charge.updated': 'nothing',
-  'charge.refund.updated': 'nothing',
-  'refund.created': 'nothing',
-  // An update of a warning that was shown; a review that the operator makes at Stripe.
-  'radar.early_fraud_warning.updated': 'nothing',
-  'review.opened': 'nothing',
-  'review.closed': 'nothing',
-};
-
-type Kind = 'payment' | 'refund' | 'dispute' | 'warning' | 'nothing' | 'unhandled';
-
-/** The families of events that are about payments; a new event of one of them goes to the operator. */
-const FAMILIES = /^(payment_intent|charge|refund|checkout\.session|radar\.early_fraud_warning|review)\./;
-
-function kindOf(type: unknown): Kind {
-  if (typeof type !== 'string') return 'nothing';
-  const known = Object.hasOwn(KINDS, type) ? KINDS[type as Stripe.Event.Type] : undefined;
-  return known ?? (FAMILIES.test(type) ? 'unhandled' : 'nothing');
-}
+type About = ReturnType<typeof eventOf>['about'];
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** What an event is about; undefined if it is not about a payment of this connector. */
-function subjectOf(kind: Kind, object: Json, connector: string): Subject | undefined {
+function subjectOf(about: About, object: Json, connector: string): Subject | undefined {
   const metadata = isObject(object.metadata) ? object.metadata : {};
-  if (kind === 'dispute' || kind === 'warning') {
-    // It has no metadata of ours.
-    const providerReference = textOf(object.payment_intent);
-    return providerReference === undefined ? undefined : { providerReference };
-  }
   const operation = textOf(metadata[METADATA.operation]);
-  if (kind === 'refund' && operation === undefined) {
-    // Made in the dashboard.
+  const reference = textOf(metadata[METADATA.reference]);
+  // A dispute, a warning and what was made in the dashboard have no metadata of ours.
+  const hasOurs = about === 'refund' ? operation !== undefined : about === 'payment' || reference !== undefined;
+  if (!hasOurs) {
     const providerReference = textOf(object.payment_intent);
     return providerReference === undefined ? undefined : { providerReference };
   }
-  const reference = textOf(metadata[METADATA.reference]);
   if (reference === undefined || metadata[METADATA.connector] !== connector) return undefined;
-  return kind === 'refund' ? { reference, operation, operationReference: textOf(object.id) } : { reference };
+  return about === 'refund' ? { reference, operation, operationReference: textOf(object.id) } : { reference };
 }
 
 export const webhookReader =
@@ -96,12 +43,12 @@ export const webhookReader =
       return undefined;
     }
     const object: unknown = event.data?.object;
-    const kind = kindOf(event.type);
-    const subject = kind !== 'nothing' && isObject(object) ? subjectOf(kind, object, connector) : undefined;
+    const { about } = eventOf(String(event.type));
+    const subject = about !== 'nothing' && isObject(object) ? subjectOf(about, object, connector) : undefined;
     if (!subject || !isObject(object)) return [];
     const { id, status, amount, currency } = object;
     const refund = subject.operation !== undefined && { refund: { id, status, amount, currency } };
-    const chargeback = (kind === 'dispute' || kind === 'warning') && { chargeback: chargebackFields(object) };
+    const chargeback = (about === 'dispute' || about === 'warning') && { chargeback: chargebackFields(object) };
     return [{ eventId: event.id, ...subject, body: { type: event.type, ...refund, ...chargeback } }];
   };
 
@@ -110,6 +57,9 @@ function chargebackFields({ id, status, amount, currency, reason, fraud_type, ev
   const dueBy = isObject(evidence_details) ? evidence_details.due_by : undefined;
   return { id, status, amount, currency, reason: reason ?? fraud_type, due_by: dueBy };
 }
+
+/** An update with one of these statuses says nothing that another event does not. */
+const UNCHANGED: readonly string[] = ['needs_response', 'won', 'lost'];
 
 /** A dispute by its event and status; an inquiry has a status that begins with `warning_`. */
 function disputeMeaning(type: string, chargeback: Json): NotificationMeaning {
@@ -127,11 +77,13 @@ function disputeMeaning(type: string, chargeback: Json): NotificationMeaning {
     ...fields,
     ...changes,
   });
+  const unhandled = { kind: 'unhandled', event: `${type} ${textOf(status) ?? ''}`.trim() } as const;
   if (type === 'charge.dispute.funds_reinstated') return { kind: 'chargebackReversed', ...fields };
   if (type === 'charge.dispute.funds_withdrawn') return { kind: 'chargedBack', ...fields };
   if (type === 'charge.dispute.closed') {
     if (status === 'won') return { kind: 'chargebackReversed', ...fields };
-    return report({ state: status === 'lost' ? 'lost' : 'closed' });
+    if (status === 'lost') return report({ state: 'lost' });
+    return status === 'warning_closed' || status === 'prevented' ? report({ state: 'closed' }) : unhandled;
   }
   if (status === 'under_review' || status === 'warning_under_review') {
     return type === 'charge.dispute.updated' || isInquiry
@@ -141,11 +93,12 @@ function disputeMeaning(type: string, chargeback: Json): NotificationMeaning {
   if (isInquiry) return report({ stage: 'inquiry' });
   // A dispute that was prevented, such as by a refund, takes no money.
   if (status === 'prevented') return report({ stage: 'warning', state: 'closed' });
-  return type === 'charge.dispute.created' && status !== 'won' ? { kind: 'chargedBack', ...fields } : undefined;
+  if (type === 'charge.dispute.created') return status === 'won' ? undefined : { kind: 'chargedBack', ...fields };
+  return UNCHANGED.includes(textOf(status) ?? '') ? undefined : unhandled;
 }
 
 export function interpretNotification({ type, refund, chargeback }: Json): NotificationMeaning {
-  switch (kindOf(type)) {
+  switch (eventOf(String(type)).about) {
     case 'payment':
       return { kind: 'ask' };
     case 'refund':
@@ -162,9 +115,9 @@ export function interpretNotification({ type, refund, chargeback }: Json): Notif
         respondBy: null,
         cause: isObject(chargeback) ? textOf(chargeback.reason)?.replaceAll('_', ' ') : undefined,
       };
-    case 'unhandled':
+    case 'attention':
       return { kind: 'unhandled', event: String(type) };
-    default:
+    case 'nothing':
       return undefined;
   }
 }

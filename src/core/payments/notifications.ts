@@ -189,6 +189,10 @@ async function applyNotification(
   const about = { authoriseOnly: payment.isAuthorisation };
   const meaning = (await connectorOf(gateway, connector))?.interpretNotification(body, about);
   if (!account || !meaning || meaning.kind === 'unknown' || meaning.kind === 'notFound') return 'done';
+  if (meaning.kind === 'unhandled') {
+    await recordUnhandled(gateway, payment, { verb: 'notification', connector, outcome: meaning.event, tookMs: 0 });
+    return 'done';
+  }
   if (former) {
     // Nobody pays a former submission that waits for its payer.
     if (isForCurrentOnly(meaning) || meaning.kind === 'returned') return 'done';
@@ -198,10 +202,6 @@ async function applyNotification(
     return applyToOperation(gateway, row, payment, account, meaning);
   if (meaning.kind === 'ask') return ask(gateway, payment, account);
   if (meaning.kind === 'returned') return resume(gateway, payment, account);
-  if (meaning.kind === 'unhandled') {
-    await recordUnhandled(gateway, payment, { verb: 'notification', connector, outcome: meaning.event, tookMs: 0 });
-    return 'done';
-  }
   if (meaning.kind === 'expired') return expire(gateway, payment, connector);
   if (meaning.kind === 'chargebackReport') {
     await applyChargebackReport(gateway, payment, meaning);
@@ -226,8 +226,8 @@ type Meaning = NonNullable<NotificationMeaning>;
 /** Meanings that have no effect on a payment that another connection has taken over. */
 const isForCurrentOnly = (
   meaning: Meaning,
-): meaning is Extract<Meaning, { kind: 'operation' | 'chargebackReport' | 'unhandled' | 'expired' }> =>
-  ['operation', 'chargebackReport', 'unhandled', 'expired'].includes(meaning.kind);
+): meaning is Extract<Meaning, { kind: 'operation' | 'chargebackReport' | 'expired' }> =>
+  ['operation', 'chargebackReport', 'expired'].includes(meaning.kind);
 
 /** The payer has paid once more: the provider reports a success under another reference than that of the money we know. */
 const isSecondPayment = (

@@ -31,7 +31,7 @@ import { abandon, advance, type EventInput } from './advance.ts';
 import { authorisationEnd, endOfAuthorisation } from './authorisation-end.ts';
 import { callProvider } from './call.ts';
 import { wasSubmitted } from './deadlines.ts';
-import { recordFormerSuccess, recordQuery, recordWrongAmount } from './record.ts';
+import { recordFormerSuccess, recordQuery, recordUnhandled, recordWrongAmount } from './record.ts';
 import { isExpectedAmount, isPossibleCapture, wrongAmountRecord } from './reported-amounts.ts';
 import { type CardFields, composeSubmission, firstOf, NO_CARD } from './submission.ts';
 
@@ -43,7 +43,7 @@ type KnownOutcome = Exclude<Outcome, { kind: 'unknown' | 'notFound' }>;
 /** The answer of a provider after the check of its amount. */
 export type ProviderAnswer =
   /** The provider does not know the outcome, or did not answer; this is never a decline. */
-  | { kind: 'unknown'; learned: PaymentChanges; call: CallRecord }
+  | { kind: 'unknown'; learned: PaymentChanges; call: CallRecord; newStatus?: string | undefined }
   /** The call was not sent. */
   | { kind: 'notSent'; call: CallRecord; limited?: RateLimited | undefined }
   | { kind: 'notFound'; call: CallRecord }
@@ -126,8 +126,11 @@ function checkOutcome(
   outcome: Outcome,
   record: (outcome: string) => CallRecord,
 ): ProviderAnswer {
-  if (outcome.kind === 'unknown')
-    return { kind: 'unknown', learned: learned(gateway, payment, outcome), call: record('unknown') };
+  if (outcome.kind === 'unknown') {
+    const { newStatus } = outcome;
+    const call = { ...record('unknown'), ...(newStatus !== undefined && { reason: `new status ${newStatus}` }) };
+    return { kind: 'unknown', learned: learned(gateway, payment, outcome), call, newStatus };
+  }
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
   if (!isExpectedAmount(payment, outcome.reportedAmount))
     return { kind: 'wrongAmount', call: wrongAmountRecord(payment, outcome, record) };
@@ -285,6 +288,12 @@ export async function queryAsNotified(
   account: Account,
 ): Promise<{ payment: PaymentWithDetails; refunds: readonly RefundElsewhere[] } | undefined> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
+  if (answer.kind === 'unknown' && answer.newStatus !== undefined) {
+    // One mark is enough, however often the provider notifies.
+    const isNew = payment.attention === null;
+    if (isNew) await recordUnhandled(gateway, payment, { ...answer.call, outcome: answer.newStatus });
+    return { payment, refunds: [] };
+  }
   if (answer.kind !== 'outcome' && answer.kind !== 'wrongAmount') return undefined;
   const { captured, state } = payment;
   const kind = answer.kind === 'outcome' && answer.outcome.kind;

@@ -41,7 +41,7 @@ afterAll(async () => {
   await double.close();
 });
 
-const soon = (): Deadline => new Deadline(5000);
+const soon = (): Deadline => new Deadline(20_000);
 const byCard = (changes: Partial<Submission> = {}): Submission =>
   testSubmission({ brand: 'card', method: 'card', card: testCard(CHECKOUT_CARDS.success), ...changes });
 type Settled = Extract<Outcome, { kind: 'settled' | 'authorised' }>;
@@ -247,6 +247,8 @@ describe('statuses and codes', () => {
     ['20087', {}, 'new_card', '20087', false],
     ['40101', {}, 'other', '40101', false],
     ['20999', {}, 'other', '20999', true],
+    ['70999', {}, 'other', '70999', false],
+    ['70999', { partner_response_code: '91' }, 'technical', '91', true],
     [undefined, {}, 'other', undefined, true],
   ] as const)('the code %s with %j has the class %s', (code, processing, declineClass, stored, isSoft) => {
     const { decline, isSoft: soft } = declinedBy(code, processing);

@@ -34,7 +34,7 @@ afterAll(async () => {
   await double.close();
 });
 
-const soon = (): Deadline => new Deadline(5000);
+const soon = (): Deadline => new Deadline(20_000);
 /** The payments have no webhook: the double does not notify anything. */
 const hosted = (changes: Partial<Submission> = {}): Submission =>
   testSubmission({ brand: 'bank-a', method: 'ideal', notifyUrl: 'http://127.0.0.1:9/', ...changes });
@@ -164,11 +164,21 @@ describe('a payment on the page of Mollie', () => {
     ['authentication_failed', 'notAuthenticated'],
     ['refused_by_issuer', 'refusedByBank'],
     ['authentication_unavailable_acs', 'bankUnavailable'],
-    ['a reason of the future' as CardFailureReason, 'refusedByBank'],
   ])('a card that fails for %s', async (reason, cause) => {
     const submission = await submitted({ method: 'creditcard' });
     finish(submission.providerReference, PaymentStatus.failed, reason);
     expect(await query(submission)).toMatchObject({ kind: 'declined', ...DECLINE_CAUSES[cause] });
+  });
+
+  test('a card that fails for an unknown reason may be one that must rest: no other provider is asked', async () => {
+    const submission = await submitted({ method: 'creditcard' });
+    finish(submission.providerReference, PaymentStatus.failed, 'of_the_future' as CardFailureReason);
+    expect(await query(submission)).toMatchObject({
+      kind: 'declined',
+      reason: DECLINE_CAUSES.refusedByBank.reason,
+      isSoft: false,
+      decline: { class: 'other', code: 'of_the_future' },
+    });
   });
 
   test('a chargeback is found, and ends when it is reversed', async () => {

@@ -111,6 +111,9 @@ describe('webhooks', () => {
     ['charge.dispute.closed', 'won', { kind: 'chargebackReversed' }],
     ['charge.dispute.funds_reinstated', 'won', { kind: 'chargebackReversed' }],
     ['charge.dispute.closed', 'lost', { kind: 'chargebackReport', state: 'lost' }],
+    ['charge.dispute.updated', 'appeal_needs_response', { kind: 'unhandled' }],
+    ['charge.dispute.updated', 'appeal_under_review', { kind: 'unhandled' }],
+    ['charge.dispute.closed', 'frozen' as Stripe.Dispute.Status, { kind: 'unhandled' }],
   ])('%s with the status %s', async (type, status, expected) => {
     const webhook = double.send(type, objects.dispute(objects.paymentIntent({}), status));
     const found = await meaning(webhook);
