@@ -30,8 +30,8 @@ export default defineConfig({
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
     // So much patience because a machine that is busy with other tests is slow; a test that succeeds does not wait.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 20_000, interval: 20 } },
     projects: [
       {

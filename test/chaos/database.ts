@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type EmbeddedDatabase, startEmbedded } from '../../src/store/embedded/embedded.ts';
+import { sendSignal } from '../support/signals.ts';
 import { type Relay, startRelay } from './relay.ts';
 import type { StageDatabase } from './stage.ts';
 
@@ -76,7 +77,7 @@ export async function startDatabase(runFolder: string): Promise<Database> {
     relay,
     async restart(signal) {
       const pid = await postmaster();
-      if (pid > 0) process.kill(pid, signal);
+      if (pid > 0) sendSignal(pid, signal);
       if (signal === 'SIGINT') await server.stop();
       await pause(200);
       server = await start();

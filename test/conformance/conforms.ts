@@ -68,7 +68,7 @@ export interface ProviderDouble {
 /** Parts that a provider does not have, such as `authorise` for one that only settles. */
 export type Skip = 'authorise' | 'partialCapture' | 'redirect' | 'refund';
 
-const soon = (): Deadline => new Deadline(20_000);
+const soon = (): Deadline => new Deadline(30_000);
 type Answer = Exclude<Outcome, { kind: 'notFound' }>;
 
 /** What a later call gets, as the gateway stores it. */

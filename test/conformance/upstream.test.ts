@@ -49,7 +49,7 @@ async function simulatorDouble(): Promise<ProviderDouble> {
       );
     },
     async webhooks() {
-      for (const end = Date.now() + 5000; received.length === 0 && Date.now() < end; )
+      for (const end = Date.now() + 20_000; received.length === 0 && Date.now() < end; )
         await new Promise((resolve) => setTimeout(resolve, 5));
       return received.splice(0);
     },

@@ -59,6 +59,9 @@ const zone: Zone = {
   'public.example': [[PUBLIC]],
 };
 
+/** A slow machine is not the subject. */
+const LONG_MS = 30_000;
+
 const shop = openShop();
 /** Listens on every address of this machine. */
 let target: TestReceiver;
@@ -78,9 +81,12 @@ afterAll(() => target.close());
 const options = () => ({
   allowsHttp: true,
   allowsAddress: addressList([PUBLIC]),
-  totalMs: 5000,
-  connectMs: 2000,
-  lookup: createLookup({ servers: [server.address], hostsFile: '/nowhere' }),
+  ...{ totalMs: LONG_MS, connectMs: LONG_MS },
+  lookup: createLookup({
+    servers: [server.address],
+    hostsFile: '/nowhere',
+    ...{ serverTimeoutMs: LONG_MS, totalMs: LONG_MS },
+  }),
 });
 const urlOf = (name: string): string => `http://${name}:${target.port}/`;
 
@@ -130,7 +136,7 @@ test('an open connection stays with the address that was checked', async () => {
   for (let call = 0; call < 3; call++) {
     expect(await receiver.send({ url: urlOf(name), headers: {}, body: '' })).toMatchObject({ status: 200 });
     // The connection is free for the next call a moment later.
-    await pause(50);
+    await pause(500);
   }
   expect(server.queries.filter((query) => query.startsWith('A '))).toHaveLength(1);
   expect(arrivals()).toBe(1);

@@ -317,13 +317,16 @@ test('altered requests get the same responses', { timeout: 300_000 }, async () =
 });
 
 test('a long run of blanks takes no longer than other characters', () => {
+  // The least of many runs: in one of them another process may have the core.
   const millisOf = (value: string): number => {
     const bytes = Buffer.from(post('a=1', `X-Long:${value}\0\r\n`), 'latin1');
-    const started = performance.now();
-    for (let times = 0; times < 20; times++) expect(readWholeRequest(bytes)).toBeUndefined();
-    return performance.now() - started;
+    const runs = Array.from({ length: 20 }, () => {
+      const started = performance.now();
+      expect(readWholeRequest(bytes)).toBeUndefined();
+      return performance.now() - started;
+    });
+    return Math.min(...runs);
   };
-  millisOf('x'.repeat(7900));
   // With backtracking it would take a thousand times as long.
   expect(millisOf(' '.repeat(7900))).toBeLessThan(100 * millisOf('x'.repeat(7900)));
 });
@@ -407,13 +410,13 @@ test('a connection is closed when it was idle for longer than its responses say,
   const { socket } = await openClient((_request, _address, reply) => {
     replies.push(reply);
     return true;
-  }, 240);
+  }, 1000);
   let isEnded = false;
   socket.resume().on('end', () => {
     isEnded = true;
   });
   socket.write(post('a=1'));
-  await pause(600);
+  await pause(2500);
   expect(isEnded).toBe(false);
   replies[0]?.send(200, ['content-length', '0'], '', 'latin1');
   await once(socket, 'end');

@@ -2,6 +2,10 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { openShop } from '../support/gateway.ts';
+import { lengthenLimits } from '../support/limits.ts';
+
+// The clients here send without a pause, but may have to wait for a core.
+lengthenLimits({ lingerMs: 20_000 });
 
 const shop = openShop();
 

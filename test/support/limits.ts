@@ -5,8 +5,11 @@ import { LIMITS } from '../../src/rules/limits.ts';
 type SomeLimits = { [Name in keyof typeof LIMITS]?: number };
 
 function changeLimits(changes: SomeLimits): void {
-  const usual = { ...LIMITS };
-  beforeAll(() => void Object.assign(LIMITS, changes));
+  let usual = { ...LIMITS };
+  beforeAll(() => {
+    usual = { ...LIMITS };
+    Object.assign(LIMITS, changes);
+  });
   afterAll(() => void Object.assign(LIMITS, usual));
 }
 

@@ -12,6 +12,7 @@ import type { EmbeddedDatabase } from '../../src/store/embedded/embedded.ts';
 import { compiledIn } from './compiled.ts';
 import { query } from './database.ts';
 import { ADMIN_TOKEN, type Answer, type Fields, type Merchant, saleFields, sign } from './gateway.ts';
+import { sendSignal } from './signals.ts';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = join(ROOT, 'src/cli/main.ts');
@@ -124,7 +125,7 @@ export function run(
   cleanups.push(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     // What npm started would outlive it.
-    for (const pid of [...childrenOf(child.pid as number), child.pid as number]) process.kill(pid, 'SIGKILL');
+    for (const pid of [...childrenOf(child.pid as number), child.pid as number]) sendSignal(pid, 'SIGKILL');
     await ended;
   });
   const pid = child.pid ?? 0;
@@ -170,7 +171,7 @@ function conversation({ output, signal, ended }: Program): Omit<RunningGateway, 
     password: shown('password'),
   };
   const send = async (path: string, init: RequestInit = {}): Promise<Answer> => {
-    const response = await fetch(url + path, { signal: AbortSignal.timeout(20_000), ...init });
+    const response = await fetch(url + path, { signal: AbortSignal.timeout(90_000), ...init });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json');
     return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers };
@@ -268,8 +269,8 @@ async function endServer(dataDir: string): Promise<void> {
       ? readOr(`/proc/${pid}/cmdline`).replaceAll('\0', ' ')
       : execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
   if (!command.includes(serverFolder(dataDir))) return;
-  process.kill(pid, 'SIGQUIT');
-  await vi.waitFor(() => isRunning(pid) && Promise.reject(new Error('The server is still there.')), 10_000);
+  sendSignal(pid, 'SIGQUIT');
+  await eventually(() => expect(isRunning(pid)).toBe(false));
 }
 
 /** Waits for something that comes by itself. */

@@ -36,7 +36,7 @@ afterAll(async () => {
   await double.close();
 });
 
-const soon = (): Deadline => new Deadline(20_000);
+const soon = (): Deadline => new Deadline(30_000);
 const PAN = '4111111111111111';
 const CVV = '7373';
 const CRYPTOGRAM = 'AgAAAAAAAIR8CQrXcIhbQAAAAAA=';

@@ -41,7 +41,7 @@ afterAll(async () => {
   await double.close();
 });
 
-const soon = (): Deadline => new Deadline(20_000);
+const soon = (): Deadline => new Deadline(30_000);
 const byCard = (changes: Partial<Submission> = {}): Submission =>
   testSubmission({ brand: 'card', method: 'card', card: testCard(CHECKOUT_CARDS.success), ...changes });
 type Settled = Extract<Outcome, { kind: 'settled' | 'authorised' }>;

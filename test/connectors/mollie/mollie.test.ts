@@ -34,7 +34,7 @@ afterAll(async () => {
   await double.close();
 });
 
-const soon = (): Deadline => new Deadline(20_000);
+const soon = (): Deadline => new Deadline(30_000);
 /** The payments have no webhook: the double does not notify anything. */
 const hosted = (changes: Partial<Submission> = {}): Submission =>
   testSubmission({ brand: 'bank-a', method: 'ideal', notifyUrl: 'http://127.0.0.1:9/', ...changes });

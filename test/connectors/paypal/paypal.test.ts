@@ -40,7 +40,7 @@ afterAll(async () => {
   await double.close();
 });
 
-const soon = (): Deadline => new Deadline(20_000);
+const soon = (): Deadline => new Deadline(30_000);
 const byWallet = (changes: Partial<Submission> = {}): Submission =>
   testSubmission({ brand: 'hosted-b', method: 'paypal', ...changes });
 type Redirected = Extract<Outcome, { kind: 'redirected' }>;

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 type Answer = Exclude<Outcome, { kind: 'notFound' }>;
-const soon = (): Deadline => new Deadline(20_000);
+const soon = (): Deadline => new Deadline(30_000);
 const cardSale = (number: string, changes: Partial<Submission> = {}): Submission =>
   testSubmission({ brand: 'card', method: 'card', card: testCard(number), ...changes });
 const hostedSale = (changes: Partial<Submission> = {}): Submission =>

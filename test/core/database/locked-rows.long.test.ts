@@ -27,7 +27,10 @@ function openLockedShop() {
 }
 
 describe('while operations wait for the lock', () => {
-  lengthenLimits({ isolatedLockTimeoutMs: 40_000, hotStatementTimeoutMs: 45_000 });
+  lengthenLimits({
+    ...{ isolatedLockTimeoutMs: 40_000, hotStatementTimeoutMs: 45_000 },
+    ...{ openingWaitMs: 45_000, batchWaitTimeoutMs: 45_000 },
+  });
   const { shop, authorise, capture, lock } = openLockedShop();
 
   test('answers requests for other payments, and those for the locked one when the lock is released', async () => {

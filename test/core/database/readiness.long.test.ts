@@ -1,10 +1,11 @@
 /** Readiness fails while payments cannot be written, for whatever reason. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../../src/rules/limits.ts';
 import { type Database, openDatabase } from '../../../src/store/database/database.ts';
 import { createWriteProbe } from '../../../src/store/database/write-probe.ts';
 import { openShop } from '../../support/gateway.ts';
+import { lengthenLimits } from '../../support/limits.ts';
 
 const shop = openShop();
 afterEach(() => shop.rows('drop trigger if exists no_room on payments'));
@@ -42,25 +43,29 @@ test('is ready again once a payment was written', async () => {
   await becomesReady();
 });
 
-test('concurrent probes share one write of several kilobytes, and its result is cached for a moment', async () => {
-  const database = openDatabase(shop.connection, () => undefined);
-  const statements: string[] = [];
-  const writes: Database['writes'] = {
-    query(statement) {
-      statements.push(statement.name);
-      return database.writes.query(statement);
-    },
-    end: () => database.writes.end(),
-  };
-  const probe = createWriteProbe({ writes });
-  await Promise.all(Array.from({ length: 20 }, probe.prove));
-  await probe.prove();
-  expect(statements).toEqual(['probe_value']);
-  const [written] = await shop.rows(`select octet_length(value) as bytes from installation where name = 'writable'`);
-  expect(written?.bytes).toBeGreaterThan(4096);
-  // An outage clears the cached result.
-  probe.report('outage');
-  await probe.prove();
-  expect(statements).toEqual(['probe_value', 'probe_value', 'probe_payment']);
-  await database.close();
+describe('a probe', () => {
+  lengthenLimits({ probeKeptMs: 60_000 });
+
+  test('shares one write with concurrent ones of several kilobytes, and its result is cached', async () => {
+    const database = openDatabase(shop.connection, () => undefined);
+    const statements: string[] = [];
+    const writes: Database['writes'] = {
+      query(statement) {
+        statements.push(statement.name);
+        return database.writes.query(statement);
+      },
+      end: () => database.writes.end(),
+    };
+    const probe = createWriteProbe({ writes });
+    await Promise.all(Array.from({ length: 20 }, probe.prove));
+    await probe.prove();
+    expect(statements).toEqual(['probe_value']);
+    const [written] = await shop.rows(`select octet_length(value) as bytes from installation where name = 'writable'`);
+    expect(written?.bytes).toBeGreaterThan(4096);
+    // An outage clears the cached result.
+    probe.report('outage');
+    await probe.prove();
+    expect(statements).toEqual(['probe_value', 'probe_value', 'probe_payment']);
+    await database.close();
+  });
 });

@@ -113,7 +113,7 @@ function daysOf(payments: Item[], first: Item): string[] {
   for (const { created_at } of payments) {
     const late = timeOfDay(created_at) - timeOfDay(first.trans_date);
     expect(late).toBeGreaterThanOrEqual(0);
-    expect(late).toBeLessThan(20);
+    expect(late).toBeLessThan(120);
   }
   return payments.map(({ created_at }) => created_at.slice(0, 10));
 }
@@ -695,11 +695,12 @@ describe('at most once', () => {
   test('a gateway with an outdated clock makes up one charge, on the right date', async () => {
     const behind = ten.at(-1) as Gateway;
     await merchantWith({}, '2060-01-01T00:00:00');
-    const { charges, jump } = await subscribed();
+    const { mid, charges, jump } = await subscribed();
     const before = await shop.gateway.installation.clockOffsets();
-    await jump(6.5 * DAY, ten);
-    // The gateway has been notified of the move by now, so its clock is set back.
-    await pause(100);
+    const offset = behind.clock.offset(mid);
+    await jump(6.5 * DAY, ten.slice(0, -1));
+    // Once the gateway has been notified of the move, its clock is set back.
+    await expect.poll(() => behind.clock.offset(mid)).toBe(offset + 6.5 * DAY * 1000);
     behind.clock.set(before);
     await processDueSubscriptions(behind);
     await readClock(behind);

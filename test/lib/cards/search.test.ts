@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { cardNumbersIn, hasNumber, maskCardNumbers, plainDigits } from '../../../src/lib/cards/search.ts';
 import { disguises, NUMBERS } from '../../support/canaries.ts';
 import { chanceFrom } from '../../support/chance.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 const VISA = '4111111111111111';
 const AMEX = '378282246310005';
@@ -215,8 +216,8 @@ test.each([
 test('a long text is searched in linear time', () => {
   const texts = ['4 '.repeat(50_000), '4111-'.repeat(20_000), '41111111111111112 '.repeat(6000), '٤ '.repeat(50_000)];
   for (const text of texts) {
-    const started = performance.now();
+    const began = cpuMs();
     cardNumbersIn(text);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(cpuMs() - began).toBeLessThan(2000);
   }
 });

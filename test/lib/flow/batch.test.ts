@@ -170,7 +170,7 @@ test('an item beyond maxWaiting is refused as Overloaded at once; later ones are
 
 test('an item that was not sent within maxWaitMs is refused as Overloaded; a sent one is not', async () => {
   const { batches, releases, run } = heldStatement();
-  const submit = batch(run, { ...OPTIONS, maxWaitMs: 50 });
+  const submit = batch(run, { ...OPTIONS, maxWaitMs: 500 });
   const sent = submit('sent');
   await ticks();
   const stuck = [submit('b'), submit('c')].map((answer) => answer.catch((error) => error));
@@ -289,12 +289,12 @@ describe('isolation', () => {
 
   test('items behind an isolated one count towards maxWaiting and expire after maxWaitMs', async () => {
     const { release, run, isolation } = lockedRow('x');
-    const submit = batch(run, { ...OPTIONS, maxWaiting: 2, maxWaitMs: 20, isolation });
+    const submit = batch(run, { ...OPTIONS, maxWaiting: 2, maxWaitMs: 500, isolation });
     const first = submit('x1');
     await ticks();
     const second = submit('x2').catch((error) => error);
     await expect(submit('x3')).rejects.toBeInstanceOf(Overloaded);
-    await pause(30);
+    await pause(600);
     release.resolve();
     expect(await first).toBe('alone x1');
     expect(await second).toBeInstanceOf(Overloaded);

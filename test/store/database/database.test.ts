@@ -28,7 +28,7 @@ test('a pooled connection is not reused after a response timeout', async () => {
 
 test('a pipelined connection fails everything in flight after a response timeout, and reconnects', async () => {
   const faults: Error[] = [];
-  const connection = openPipelinedConnection({ ...inject('database'), query_timeout: 1500 }, (fault) =>
+  const connection = openPipelinedConnection({ ...inject('database'), query_timeout: 5000 }, (fault) =>
     faults.push(fault),
   );
   const before = (await connection.query(BACKEND)).rows;

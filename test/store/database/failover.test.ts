@@ -13,9 +13,10 @@ import type { PipelinedConnection } from '../../../src/store/database/pipelined-
 import { type EmbeddedDatabase, startEmbedded } from '../../../src/store/embedded/embedded.ts';
 import { query } from '../../support/database.ts';
 import { type FreezingProxy, startFreezingProxy } from '../../support/faulty-database.ts';
-import { shortenLimits } from '../../support/limits.ts';
+import { lengthenLimits, shortenLimits } from '../../support/limits.ts';
 
-shortenLimits({ heartbeatMs: 100, heartbeatTimeoutMs: 500 });
+shortenLimits({ heartbeatMs: 100, heartbeatTimeoutMs: 4000 });
+lengthenLimits({ primaryProbeTimeoutMs: 10_000, primaryChoiceMs: 5000 });
 
 /** A server that was a standby and was promoted, so that its timeline is newer than that of the server of the tests. */
 async function startPromoted(at: string): Promise<EmbeddedDatabase> {

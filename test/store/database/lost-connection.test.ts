@@ -1,6 +1,6 @@
 /** A lost connection fails the statement of `verify` or `rotate-keys` that uses it, and does not end the process. */
 import pg from 'pg';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openRotationStore } from '../../../src/store/installation/rotation.ts';
 import { verifyAt } from '../../../src/store/installation/verify.ts';
 import { openShop } from '../../support/gateway.ts';
@@ -27,7 +27,7 @@ test.each<[string, () => Promise<unknown>]>([
       () => 'no error',
       (error: Error) => error.message,
     );
-    await vi.waitFor(async () => expect(await shop.rows(`select ${WAITS}`)).toHaveLength(1));
+    await expect.poll(() => shop.rows(`select ${WAITS}`)).toHaveLength(1);
     await shop.rows(`select pg_terminate_backend(pid) ${WAITS}`);
     expect(await result).toBe('terminating connection due to administrator command');
   } finally {

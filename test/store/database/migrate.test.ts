@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, t
 import { appliedMigrations, differenceOf, migrateAt } from '../../../src/store/database/migrate.ts';
 import { REPLACED, readMigration, readMigrations, statementsOf } from '../../../src/store/database/migration-files.ts';
 import { query } from '../../support/database.ts';
-import { shortenLimits } from '../../support/limits.ts';
+import { lengthenLimits, shortenLimits } from '../../support/limits.ts';
 
 const database = `test_${randomBytes(6).toString('hex')}`;
 const connection = { host: '', port: 0, user: '', database };
@@ -39,7 +39,8 @@ const isValid = async (index: string) =>
     ?.indisvalid;
 
 describe('locks', () => {
-  shortenLimits({ migrationLockTimeoutMs: 50, migrationPauseMs: 20, migrationPauseMostMs: 40, migrationAttempts: 30 });
+  shortenLimits({ migrationLockTimeoutMs: 50, migrationPauseMs: 20, migrationPauseMostMs: 40 });
+  lengthenLimits({ migrationAttempts: 1000 });
 
   test.each([
     ['in a transaction', ''],
@@ -55,12 +56,16 @@ describe('locks', () => {
     expect((await client.query('select note from orders limit 1')).rows).toEqual([{ note: null }]);
   });
 
-  test('it gives up after some attempts, and says what to do', async () => {
-    await other.query('begin; select from orders for update');
-    await expect(run('0001_note.sql', 'alter table orders add column note text')).rejects.toThrow(
-      'The migration 0001_note.sql could not lock its tables in 30 attempts, because long transactions use them: end these (pg_stat_activity lists them), and run `turnpike migrate` again.',
-    );
-    expect(await appliedMigrations(client)).toEqual([]);
+  describe('that are not free in time', () => {
+    shortenLimits({ migrationAttempts: 30 });
+
+    test('it gives up after some attempts, and says what to do', async () => {
+      await other.query('begin; select from orders for update');
+      await expect(run('0001_note.sql', 'alter table orders add column note text')).rejects.toThrow(
+        'The migration 0001_note.sql could not lock its tables in 30 attempts, because long transactions use them: end these (pg_stat_activity lists them), and run `turnpike migrate` again.',
+      );
+      expect(await appliedMigrations(client)).toEqual([]);
+    });
   });
 
   test('an index is built concurrently while another transaction is open, and waits for its end', async () => {
