@@ -28,6 +28,8 @@ export interface SimulatorOptions {
   /** The secret that signs notifications, as base64. */
   notificationSecret: string;
   notificationRetryMs?: readonly number[] | undefined;
+  /** How much later everything happens that comes by itself; for tests that look or act before it. */
+  delayMs?: number | undefined;
 }
 
 const NOTIFICATION_RETRY_MS = [200, 1000, 5000, 15_000, 60_000, 300_000];
@@ -38,7 +40,7 @@ const logError = (error: unknown): void => console.error('provider simulator:', 
 
 export async function startSimulator(options: SimulatorOptions): Promise<{ url: string; close(): Promise<void> }> {
   const ledger = openLedger(options.file);
-  const timers = createTimers(logError);
+  const timers = createTimers(logError, options.delayMs);
   const app = Fastify({
     bodyLimit: BODY_BYTES,
     forceCloseConnections: true,

@@ -5,7 +5,7 @@ export interface Timers {
   stop(): void;
 }
 
-export function createTimers(onError: (error: unknown) => void): Timers {
+export function createTimers(onError: (error: unknown) => void, delayMs = 0): Timers {
   const timers = new Set<NodeJS.Timeout>();
   let isStopped = false;
   return {
@@ -21,7 +21,7 @@ export function createTimers(onError: (error: unknown) => void): Timers {
           }
         },
         // A timer may fire a millisecond early, before its work is due.
-        Math.max(0, moment - Date.now()) + 1,
+        Math.max(0, moment - Date.now()) + 1 + delayMs,
       );
       timers.add(timer);
     },

@@ -2,7 +2,19 @@
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
-import { bankOf, confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './stage.ts';
+import {
+  bankOf,
+  confirmAtBank,
+  field,
+  isAtShop,
+  ONCE,
+  passTime,
+  payByCard,
+  reads,
+  readsLater,
+  setStage,
+  stopTime,
+} from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -62,7 +74,7 @@ test('a challenge in a new window opens on a click, and can be opened again', as
   const session = await stage.visit(page, CARD, merchant);
   await payByCard(page, '05/38');
   await reads(page, en.confirmAtBank);
-  await page.clock.fastForward(5000);
+  await passTime(page, 5000);
   const button = page.getByRole('button', { name: en.goToBank });
   expect([page.context().pages().length, await button.isEnabled()]).toEqual([1, true]);
   const openBank = async (): Promise<Page> => {
@@ -129,9 +141,8 @@ test('a payer who returns before the provider’s notification can continue, and
   await elsewhere.goto((await stage.checkout.atProvider(session.id)).payer_page);
   await decide(elsewhere, 'Approve');
   await expect.poll(() => stage.checkout.stateOf(session.id)).toBe('settled');
-  await page.clock.fastForward(3000);
-  await reads(page, en.paid);
-  await page.clock.fastForward(6000);
+  await readsLater(page, en.paid);
+  await passTime(page, 6000);
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });

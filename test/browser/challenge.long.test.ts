@@ -3,7 +3,18 @@ import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import type { Session } from '../support/checkout.ts';
-import { bankOf, cardForm, confirmAtBank, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './stage.ts';
+import {
+  bankOf,
+  cardForm,
+  confirmAtBank,
+  isAtShop,
+  ONCE,
+  passTime,
+  payByCard,
+  reads,
+  setStage,
+  stopTime,
+} from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -90,8 +101,9 @@ test('a bank that forbids frames: the button opens its page', async () => {
     await route.fulfill({ response, headers });
   });
   const session = await stage.visit(page, CARD);
+  const blocked = page.waitForEvent('console', (message) => BLOCKED.test(message.text()));
   await payByCard(page, '05/38');
-  await page.waitForEvent('console', (message) => BLOCKED.test(message.text()));
+  await blocked;
   await button(page, en.challenge.openBank).click();
   await confirmAtBank(page);
   await isAtShop(page, stage, 'thanks');
@@ -110,7 +122,7 @@ test('a bank that leads the frame to another origin, or does not answer in time,
     await payByCard(page, '05/38');
     if (isSilent) {
       await dialog(page).waitFor();
-      await page.clock.fastForward(9000);
+      await passTime(page, 9000);
     }
     await confirmAtBank(page);
     await isAtShop(page, stage, 'thanks');

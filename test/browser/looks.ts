@@ -21,11 +21,16 @@ const WIDTHS = [320, 390, 640, 1280];
 const DEVICES = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } };
 const BYTES_MOST = 60 * 1024;
 
-/** A payer whose pages do not lead on by themselves, so that there is time to look at them; `submitForm` sends a form. */
+/**
+ * A payer whose pages do not lead on by themselves and whose remaining time stands still, so that there is time to look
+ * at them; `submitForm` sends a form.
+ */
 export async function onlooker(stage: Stage): Promise<Page> {
   const page = await stage.payer();
   await page.addInitScript(
-    `Object.assign(window, { submitForm: Function.prototype.call.bind(HTMLFormElement.prototype.submit) });
+    `const now = Date.now();
+    Date.now = () => now;
+    Object.assign(window, { submitForm: Function.prototype.call.bind(HTMLFormElement.prototype.submit) });
     HTMLFormElement.prototype.requestSubmit = HTMLFormElement.prototype.submit = HTMLElement.prototype.click = () => {}`,
   );
   return page;

@@ -56,11 +56,10 @@ test('brand fields', async () => {
   const session = await stage.visit(page, { methods: ['crypto-a'] });
   await next(page);
   await page.getByRole('alert').waitFor();
-  expect(await marked(page)).toEqual({ 'parameters[payment_currency]': en.fillIn });
+  await expect.poll(() => marked(page)).toEqual({ 'parameters[payment_currency]': en.fillIn });
   await field(page, 'parameters[payment_currency]').selectOption('BTC');
   await next(page);
   await page.getByRole('button', { name: 'I have sent it' }).click();
-  await page.getByRole('heading', { name: en.waiting }).waitFor();
   await reads(page, en.paid);
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });

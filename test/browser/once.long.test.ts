@@ -1,5 +1,5 @@
 /** More that a payer may press, open twice or load again: one order is paid once. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Route } from '../support/browser.ts';
 import {
@@ -8,6 +8,7 @@ import {
   confirmAtBank,
   field,
   fillCard,
+  goAgain,
   isAtShop,
   ONCE,
   payByCard,
@@ -107,8 +108,7 @@ test('a second tab that submits another card during a challenge is redirected to
   await confirmAtBank(bankOf(second));
   await isAtShop(second, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
-  // The first tab may leave by itself just then, which aborts this navigation.
-  await vi.waitFor(() => first.goto(session.url), { timeout: 20_000, interval: 200 });
+  await goAgain(first, session.url);
   await reads(first, en.paid);
 });
 

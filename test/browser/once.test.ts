@@ -1,7 +1,7 @@
 /** An order is paid once, whatever a payer presses, reloads, opens twice or goes back to. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
-import { cardForm, fillCard, isAtShop, ONCE, reads, setStage } from './stage.ts';
+import { cardForm, fillCard, goAgain, isAtShop, ONCE, reads, setStage } from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
@@ -36,7 +36,7 @@ test.each([true, false])(
     await Promise.all([first, second].flatMap((page) => [page.waitForEvent('load'), cardForm(page).pay.click()]));
     await expect.poll(() => stage.paidTimes(session)).toEqual(ONCE);
     for (const page of [first, second]) {
-      await page.goto(session.url);
+      await goAgain(page, session.url);
       await reads(page, en.paid);
     }
   },

@@ -1,5 +1,5 @@
 /** What the browser tests play on: a gateway with its provider simulator, a shop to come back to, and hands that type cards. */
-import { afterAll, beforeAll, expect } from 'vitest';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { en } from '../../src/pages/locales/en.ts';
 import {
@@ -203,6 +203,30 @@ export const focused = (page: Page): Promise<string> => page.evaluate('document.
 /** From now on time passes in this browser only when the test says so: nothing leads on or looks again by itself. */
 export async function stopTime(page: Page): Promise<void> {
   const now = Date.now();
-  await page.clock.install({ time: now });
-  await page.clock.pauseAt(now + 1000);
+  // Until it is paused, the clock of the browser goes on from here; a busy machine may take a while.
+  await page.clock.install({ time: now - 60_000 });
+  await page.clock.pauseAt(now);
 }
+
+/** Lets stopped time pass, once the script of the page has set its timers. */
+export async function passTime(page: Page, ms: number): Promise<void> {
+  await page.waitForLoadState();
+  await page.clock.fastForward(ms);
+}
+
+/** Lets stopped time pass until the payer reads this heading, because an answer to the page may take any real time. */
+export const readsLater = (page: Page, heading: string): Promise<void> =>
+  expect
+    .poll(
+      async () => {
+        // Less than the time after which a result leads back to the shop.
+        await passTime(page, 3000);
+        return page.getByRole('heading', { name: heading, exact: true }).first().isVisible();
+      },
+      { interval: 500 },
+    )
+    .toBe(true);
+
+/** Opens an address; the page may leave by itself just then, which aborts this navigation. */
+export const goAgain = (page: Page, url: string): Promise<unknown> =>
+  vi.waitFor(() => page.goto(url), { timeout: 60_000, interval: 200 });

@@ -4,7 +4,7 @@ import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import type { Body, Session } from '../support/checkout.ts';
 import type { Merchant } from '../support/gateway.ts';
-import { field, isAtShop, ONCE, payByCard, reads, setStage, stopTime } from './stage.ts';
+import { field, isAtShop, ONCE, passTime, payByCard, reads, readsLater, setStage, stopTime } from './stage.ts';
 
 const stage = setStage();
 
@@ -32,12 +32,11 @@ test('a QR code is paid: the page shows the result and returns to the shop by it
   const code = page.getByRole('img', { name: en.codeAlt });
   expect((await code.boundingBox())?.width).toBeGreaterThan(200);
   const before = await secondsOf(page);
-  await page.clock.fastForward(5000);
+  await passTime(page, 5000);
   await expect.poll(() => secondsOf(page)).toBeLessThanOrEqual(before - 5);
   await reportBankStatus(session.id, 'ACSC');
-  await page.clock.fastForward(5000);
-  await reads(page, en.paid);
-  await page.clock.fastForward(6000);
+  await readsLater(page, en.paid);
+  await passTime(page, 6000);
   await isAtShop(page, stage, 'thanks');
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
@@ -48,9 +47,8 @@ test('a QR code that the bank rejects returns to the payment methods', async () 
   await next(page);
   await reads(page, en.scanToPay);
   await reportBankStatus(session.id, 'RJCT');
-  await page.clock.fastForward(5000);
+  await readsLater(page, en.howToPay);
   await page.getByRole('alert').getByText(en.reasons.bankRejected).waitFor();
-  await reads(page, en.howToPay);
   await page.goto(`${session.url}?method=card`);
   await payByCard(page);
   await isAtShop(page, stage, 'thanks');
@@ -63,12 +61,11 @@ test('an expired QR code is hidden, and a payment that was made in time still co
   await next(page);
   await reads(page, en.scanToPay);
   await stage.shop.advanceClock(61, merchant.mid);
-  await page.clock.fastForward(61_000);
+  await passTime(page, 61_000);
   await reads(page, en.codeOver);
   expect(await page.getByRole('img').count()).toBe(0);
   await reportBankStatus(session.id, 'ACSC');
-  await page.clock.fastForward(5000);
-  await reads(page, en.paid);
+  await readsLater(page, en.paid);
 });
 
 test('a transfer shows its instructions, and the result when it has arrived', async () => {
@@ -98,8 +95,7 @@ test('a transfer shows its instructions, and the result when it has arrived', as
   await copied(account_number).click();
   await expect.poll(() => page.evaluate('heard')).toEqual(['', `${en.copied}: ${account_number}`]);
   await stage.shop.sandbox('POST', `/payments/${session.id}`, { provider_status: 'executed' });
-  await page.clock.fastForward(5000);
-  await reads(page, en.paid);
+  await readsLater(page, en.paid);
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
@@ -112,8 +108,7 @@ test('a payer approves in an app, and the page shows the result', async () => {
   await app.goto((await stage.checkout.atProvider(session.id)).payer_page);
   await app.getByRole('button', { name: 'Approve' }).click();
   await expect.poll(() => stage.checkout.stateOf(session.id)).toBe('settled');
-  await page.clock.fastForward(5000);
-  await reads(page, en.paid);
+  await readsLater(page, en.paid);
   expect(await stage.paidTimes(session)).toEqual(ONCE);
 });
 
@@ -122,10 +117,10 @@ test('the last minute is announced, and the page shows the expiry by itself', as
   const { page, session } = await waits({ methods: ['card'], session_expiry: 2 }, merchant);
   const said = page.locator('#said');
   expect(await said.textContent()).toBe('');
-  await page.clock.fastForward(70_000);
+  await passTime(page, 70_000);
   await expect.poll(() => said.textContent()).toBe(en.lastMinute);
   await stage.shop.advanceClock(121, merchant.mid);
-  await page.clock.fastForward(51_000);
+  await passTime(page, 51_000);
   await reads(page, en.expired);
   expect(await stage.checkout.stateOf(session.id, merchant)).toBe('decline');
   await page.getByRole('link', { name: en.backTo.replace('{merchant}', '') }).click();
@@ -140,7 +135,6 @@ test('a missing answer of the provider keeps the page waiting, without a second 
   expect(await page.getByRole('button').count()).toBe(0);
   await stage.shop.advanceClock(60, merchant.mid);
   await expect.poll(() => stage.checkout.stateOf(session.id, merchant)).toBe('settled');
-  await page.clock.fastForward(5000);
-  await reads(page, en.paid);
+  await readsLater(page, en.paid);
   expect(await stage.paidTimes(session, merchant)).toEqual(ONCE);
 });

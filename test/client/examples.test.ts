@@ -30,7 +30,7 @@ async function start(name: string) {
     const address = /^Open (\S+)$/m.exec(output())?.[1];
     if (!address) throw new Error(output() + complaints());
     return address;
-  }, 30_000);
+  });
   await shop.admin('PATCH', `/accounts/${merchant.mid}`, { callback_url: `${url}/callback` });
   const drain = (): Promise<void> => shop.gateway.deliverer.drain();
   return {
@@ -63,7 +63,7 @@ describe('the shop', () => {
     expect(thanks.text).toContain('Thank you! Your tea is on its way.');
     const page = await example.page();
     expect(page).toMatch(/tea-[0-9a-f-]+: SETTLED/);
-    expect(example.output().match(/^Send the tea of/gm)).toHaveLength(1);
+    await expect.poll(() => example.output().match(/^Send the tea of/gm)?.length).toBe(1);
     await example.post('/refund', { order: orderIn(page) });
     await expect.poll(() => example.page()).toMatch(/tea-[0-9a-f-]+: REFUND/);
   });

@@ -49,4 +49,4 @@ test('the package has no more than it needs, and works without this repository',
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 120_000);
+}, 300_000);

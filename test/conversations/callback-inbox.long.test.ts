@@ -223,7 +223,7 @@ describe('waiting for the next callback', () => {
     const seen: number[] = [];
     const posts = Promise.all(Array.from({ length: 100 }, (_, n) => post(mid, `n=${n}`)));
     while (seen.length < 100) {
-      const { items } = await arrived(mid, `?after=${seen.at(-1) ?? 0}&wait=10&limit=7`);
+      const { items } = await arrived(mid, `?after=${seen.at(-1) ?? 0}&wait=25&limit=7`);
       expect(items.length).toBeGreaterThan(0);
       seen.push(...items.map(({ number }: Json) => number));
     }

@@ -1,5 +1,4 @@
 /** Failover of card payments: when another connection takes one over, when none does, and that none is charged twice. */
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/crypto/id.ts';
 import { signatureOf } from '../../src/lib/crypto/signature.ts';
@@ -10,6 +9,7 @@ import { type AdyenDouble, startAdyen } from '../doubles/adyen.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
 import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
 import { cardForm, checkoutOf, fill, inputs, show } from '../support/checkout.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Fields, type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';
 import { preparedPayment } from '../support/payments.ts';
 import { connect, openProviders, route, type TestProvider } from '../support/providers.ts';
@@ -26,18 +26,10 @@ let mollie: MollieDouble;
 const ids: Record<string, string> = {};
 const nameOf = (id: string | null): string => Object.keys(ids).find((name) => ids[name] === id) ?? 'own';
 
-async function closedPort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return `http://127.0.0.1:${port}`;
-}
-
 beforeAll(async () => {
   [stripe, adyen, mollie] = await Promise.all([startStripe(), startAdyen(), startMollie()]);
   const [one, other] = providers as [TestProvider, TestProvider];
-  const nowhere = await closedPort();
+  const nowhere = `http://127.0.0.1:${await freePort()}`;
   const open = async (name: string, connector: string, credentials: Record<string, string>, settings = {}) => {
     ids[name] = await connect(shop, { credentials }, { name, connector, settings });
   };

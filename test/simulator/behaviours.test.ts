@@ -5,10 +5,16 @@ import { BRANDS as BRANDS_OF_THE_GATEWAY } from '../../src/rules/brands.ts';
 import { newReference, startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 
 let simulator: TestSimulator;
+/** A simulator in which nothing comes by itself. */
+let still: TestSimulator;
 beforeAll(async () => {
   simulator = await startTestSimulator();
+  still = await startTestSimulator({ delayMs: 3_600_000 });
 });
-afterAll(() => simulator.close());
+afterAll(async () => {
+  await simulator.close();
+  await still.close();
+});
 
 /** The expected initial status of every brand. */
 const INITIAL_STATUSES: Record<string, string> = {
@@ -33,8 +39,8 @@ const rows = Object.entries(INITIAL_STATUSES).flatMap(([expected, brands]) =>
 
 describe('the response to a submission', () => {
   test.each(rows)('%s has the status %s', async (brand, expected) => {
-    const request = simulator.paymentRequest({ brand, ...needsOf(brand) });
-    const { status, body } = await simulator.call('POST', '/v1/payments', request);
+    const request = still.paymentRequest({ brand, ...needsOf(brand) });
+    const { status, body } = await still.call('POST', '/v1/payments', request);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id: expect.stringMatching(/^prv_[0-9a-f]{24}$/),
@@ -48,7 +54,7 @@ describe('the response to a submission', () => {
         ? { url: expect.stringMatching(/\/pay\/[0-9a-f]{32}$/), method: 'GET', params: {} }
         : undefined,
     );
-    expect((await simulator.query(request.reference)).body).toEqual(body);
+    expect((await still.query(request.reference)).body).toEqual(body);
   });
 
   test('this test has every brand of the simulator', () => {
@@ -175,12 +181,18 @@ describe('movements', () => {
     expect(await simulator.movements(reference)).toEqual([]);
   });
 
+  test('a crypto payment waits for confirmations', async () => {
+    const { reference, redirect } = (await still.submit({ brand: 'crypto-a' })).body;
+    await still.decide(redirect.url, { decision: 'approve' });
+    const { body } = await still.query(reference);
+    expect(body.status).toBe('pending');
+    expect(body).not.toHaveProperty('redirect');
+    expect(await still.movements(reference)).toEqual([]);
+  });
+
   test.concurrent('a crypto payment settles after three confirmations', async () => {
     const { reference, redirect } = (await simulator.submit({ brand: 'crypto-a' })).body;
     await simulator.decide(redirect.url, { decision: 'approve' });
-    const { body } = await simulator.query(reference);
-    expect(body.status).toBe('pending');
-    expect(body).not.toHaveProperty('redirect');
     await simulator.decide(redirect.url, { decision: 'approve' });
     await waitUntil(() => simulator.receiver.forPayment(reference).length === 4);
     expect(
@@ -196,9 +208,10 @@ describe('movements', () => {
 
   test.concurrent('a payout is sent half a second later, whatever its brand', async () => {
     const payOut = async (brand: string): Promise<void> => {
+      const waiting = (await still.submit({ brand, direction: 'out', capture: false })).body;
+      expect([waiting.status, await still.movements(waiting.reference)]).toEqual(['pending', []]);
       const { body } = await simulator.submit({ brand, direction: 'out', capture: false });
       expect(body.status).toBe('pending');
-      expect(await simulator.movements(body.reference)).toEqual([]);
       await waitUntil(() => simulator.receiver.forPayment(body.reference).length === 1);
       expect(simulator.receiver.forPayment(body.reference)[0]?.body).toMatchObject({
         status: 'settled',

@@ -1,5 +1,5 @@
 /** The faults: what the gateway observes, and what the simulator actually did. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { LATE_MS } from '../../simulator/payments.ts';
 import { startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 
@@ -62,11 +62,18 @@ describe('calls', () => {
   });
 
   test('late_success: declined first, settled later', async () => {
+    // A simulator in which nothing comes by itself.
+    const still = await startTestSimulator({ delayMs: 3_600_000 });
+    onTestFinished(() => still.close());
     const runScenario = async (brand: string, status: string, notification: object): Promise<void> => {
+      const declined = { status, reason: 'Declined by the simulated provider.' };
+      await still.setFault('late_success', { brand });
+      const first = (await still.submit({ brand })).body;
+      expect(first).toMatchObject(declined);
+      expect(await still.movements(first.reference)).toEqual([]);
       await simulator.setFault('late_success', { brand });
       const { body } = await simulator.submit({ brand });
-      expect(body).toMatchObject({ status, reason: 'Declined by the simulated provider.' });
-      expect(await simulator.movements(body.reference)).toEqual([]);
+      expect(body).toMatchObject(declined);
       await waitUntil(() => simulator.receiver.forPayment(body.reference).length === 1);
       expect(simulator.receiver.forPayment(body.reference)[0]?.body).toMatchObject({ ...notification, amount: '1000' });
       expect(await simulator.movements(body.reference)).toEqual(['sale in 1000 EUR']);

@@ -78,14 +78,15 @@ test('sends nothing without an address', async () => {
 
 test('payments, faults, pending steps and notifications survive a restart', async () => {
   const file = join(folder, 'nested', 'simulator.sqlite');
-  const before = await startTestSimulator({ file, notificationRetryMs: [300] });
+  // Nothing comes by itself before the restart.
+  const before = await startTestSimulator({ file, delayMs: 3_600_000 });
   const notify_url = simulator.receiver.url;
   const settled = (await before.submit({ notify_url })).body;
   const payout = (await before.submit({ notify_url, direction: 'out' })).body.reference;
   const coins = (await before.submit({ notify_url, brand: 'crypto-a' })).body;
   await before.decide(coins.redirect.url, { decision: 'approve' });
   const unaccepted = (await before.submit({ brand: 'upi-a', notify_url })).body.reference;
-  await waitUntil(() => simulator.receiver.forPayment(coins.reference).length === 1);
+  await waitUntil(async () => (await before.details(coins.reference)).notifications[0].delivered);
   simulator.receiver.answers.push(500);
   await before.control(unaccepted, { provider_status: 'executed' });
   await before.setFault('error_500', { mid: 'mid-9' });

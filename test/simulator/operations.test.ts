@@ -1,5 +1,5 @@
 /** Captures, voids and refunds, and their limits. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newReference, startTestSimulator, type TestSimulator, waitUntil } from './test-simulator.ts';
 
 let simulator: TestSimulator;
@@ -111,12 +111,14 @@ test('a voided payment cannot be approved, executed or captured', async () => {
 });
 
 test('a voided payout is not sent, and a sent payout cannot be refunded', async () => {
-  const voided = await submitted({ direction: 'out' });
-  await simulator.operate(voided, 'void', 'op');
-  const sent = await submitted({ direction: 'out' });
-  await waitUntil(async () => (await simulator.query(sent)).body.status === 'settled');
-  expect((await simulator.operate(sent, 'refund', 'op', '1')).body.status).toBe('declined');
-  expect(await simulator.movements(voided)).toEqual([]);
+  const slow = await startTestSimulator({ delayMs: 5000 });
+  onTestFinished(() => slow.close());
+  const voided = (await slow.submit({ direction: 'out' })).body.reference;
+  expect((await slow.operate(voided, 'void', 'op')).body.status).toBe('done');
+  const sent = (await slow.submit({ direction: 'out' })).body.reference;
+  await waitUntil(async () => (await slow.query(sent)).body.status === 'settled');
+  expect((await slow.operate(sent, 'refund', 'op', '1')).body.status).toBe('declined');
+  expect(await slow.movements(voided)).toEqual([]);
 });
 
 test('a chargeback takes only what was not refunded, and leaves nothing to refund', async () => {

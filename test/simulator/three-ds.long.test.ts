@@ -576,7 +576,7 @@ describe('a challenge', () => {
 test('an open challenge and an unaccepted result survive a restart', async () => {
   const file = join(folder, 'again', 'simulator.sqlite');
   const threeDSServerURL = simulator.receiver.url;
-  const before = await startTestSimulator({ file, notificationRetryMs: [2000] });
+  const before = await startTestSimulator({ file, delayMs: 3_600_000 });
   const { ares: open } = await runChallenge(before, '05/38', [WRONG], { threeDSServerURL });
   simulator.receiver.answers.push(500);
   const { ares: unaccepted } = await runChallenge(before, '05/38', [RIGHT], { threeDSServerURL });

@@ -10,7 +10,7 @@ import { clearAway, ROOT, run } from './process.ts';
 const samples = join(ROOT, 'docs/samples');
 
 /** A busy machine takes long to compile a sample. */
-const COMPILE_MS = 120_000;
+const COMPILE_MS = 300_000;
 
 interface Language {
   /** The command whose presence decides whether the samples run. */
