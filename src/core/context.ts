@@ -67,6 +67,7 @@ import type { RiskDataStore } from '../store/risk/data.ts';
 import type { RiskDecisionStore } from '../store/risk/decisions.ts';
 import type { FraudRateStore } from '../store/risk/fraud-rates.ts';
 import type { RiskListStore } from '../store/risk/lists.ts';
+import type { OpeningStore } from '../store/risk/openings.ts';
 import type { ReviewStore } from '../store/risk/reviews.ts';
 import type { RiskRuleStore } from '../store/risk/rules.ts';
 import type { VolumeStore } from '../store/risk/volumes.ts';
@@ -337,6 +338,7 @@ export interface Gateway {
   riskRules: RiskRuleStore;
   riskLists: RiskListStore;
   riskDecisions: RiskDecisionStore;
+  riskOpenings: OpeningStore;
   reviews: ReviewStore;
   backTests: BackTestStore;
   riskData: RiskDataStore;

@@ -84,6 +84,7 @@ import { createRiskDataStore } from '../store/risk/data.ts';
 import { createRiskDecisionStore } from '../store/risk/decisions.ts';
 import { createFraudRateStore } from '../store/risk/fraud-rates.ts';
 import { createRiskListStore } from '../store/risk/lists.ts';
+import { createOpeningStore } from '../store/risk/openings.ts';
 import { createReviewStore } from '../store/risk/reviews.ts';
 import { createRiskRuleStore, RULES_CHANGED } from '../store/risk/rules.ts';
 import { createVolumeStore } from '../store/risk/volumes.ts';
@@ -167,6 +168,13 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
   const waits = createWaitGauge();
   const riskRules = createRiskRuleStore(database);
   const ruleBook = createRuleBook(riskRules);
+  const writing: PaymentStoreOptions = {
+    ...options.batchLimits,
+    now: clock.real,
+    onWrite: probe.report,
+    gauge: waits,
+    onRiskVersion: ruleBook.saw,
+  };
   const tools: Omit<Gateway, 'callRecorder' | 'deliverer' | 'health' | 'fingerprints' | 'connections'> = {
     environment,
     clock,
@@ -208,13 +216,7 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     },
     publicUrl: '',
     inboundUrl: '',
-    payments: createPaymentStore(database, metrics.batch, {
-      ...options.batchLimits,
-      now: clock.real,
-      onWrite: probe.report,
-      gauge: waits,
-      onRiskVersion: ruleBook.saw,
-    }),
+    payments: createPaymentStore(database, metrics.batch, writing),
     operations: createOperationStore(database),
     schedules: createScheduleStore(database),
     links: createLinkStore(database),
@@ -233,6 +235,7 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     ruleBook,
     riskLists: createRiskListStore(database),
     riskDecisions: createRiskDecisionStore(database),
+    riskOpenings: createOpeningStore(database, writing),
     reviews: createReviewStore(database),
     backTests: createBackTestStore(database),
     riskData: createRiskDataStore(database),

@@ -16,7 +16,8 @@ import { payBySentCard, type SentCard } from '../cards/sent-card.ts';
 import { openCard } from '../cards/vault.ts';
 import { chooseRoute, factsOf, type RouteChoice } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
-import { screened } from '../risk/screen.ts';
+import { openEvaluated } from '../risk/evaluate.ts';
+import { screened, screenedBy } from '../risk/screen.ts';
 import { subscriptionTo } from '../schedules/subscribe.ts';
 import { payByWallet, type WalletPayment } from '../wallets/card.ts';
 import { advance } from './advance.ts';
@@ -74,9 +75,17 @@ const usedToken = (): Refusal => invalidField(TOKEN_FIELD, 'This token was used 
 export async function openPayment(gateway: Gateway, account: Account, order: Order): Promise<PaymentWithDetails> {
   const payment = composePayment(gateway, account, order);
   refuseWhileFull(gateway, payment.connector);
-  if (await reserveOrder(gateway, payment, order)) return begin(gateway, account, payment, order);
+  const evaluated = isSubmittedAtOnce(order) ? await openEvaluated(gateway, account, payment) : undefined;
+  if (evaluated?.made)
+    return screenedBy(gateway, payment, evaluated.made, (passed) => submit(gateway, passed, account));
+  if (evaluated?.isOpened ?? (await reserveOrder(gateway, payment, order)))
+    return begin(gateway, account, payment, order);
   return openAgain(gateway, account, payment, order);
 }
+
+/** Whether nothing comes between the intent and the rules: the order is no more than its payment. */
+const isSubmittedAtOnce = ({ brand, schedule, wallet, sentCard, needsFields, details }: Order): boolean =>
+  brand !== NO_BRAND_YET && !schedule && !wallet && !sentCard && !needsFields && !details.card && !details.recurringOf;
 
 /**
  * Opens a payment exactly once, however often and in however many processes this is called; undefined if the order is

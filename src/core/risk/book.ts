@@ -15,6 +15,8 @@ export interface RuleBook {
   forget(): void;
   /** The rules of the installation and of an account; rejects if they cannot be read. */
   rulesFor(mid: string): MaybePromise<RuleSet>;
+  /** The same, if this process has them; undefined if they have changed since, or cannot be read. */
+  current(mid: string): RuleSet | undefined;
 }
 
 /** Rules, or why they cannot be read. */
@@ -81,10 +83,13 @@ export function createRuleBook(store: Pick<RiskRuleStore, 'active'>): RuleBook {
     });
     return reading;
   }
-  function rulesIn({ byAccount, ofInstallation }: Rules, mid: string): MaybePromise<RuleSet> {
-    const compiled = byAccount.get(mid) ?? ofInstallation;
+  const compiledIn = ({ byAccount, ofInstallation }: Rules, mid: string): Compiled =>
+    byAccount.get(mid) ?? ofInstallation;
+  function rulesIn(rules: Rules, mid: string): MaybePromise<RuleSet> {
+    const compiled = compiledIn(rules, mid);
     return compiled instanceof Error ? Promise.reject(compiled) : compiled;
   }
+  const hasNewest = (rules: Rules | undefined): rules is Rules => rules !== undefined && rules.version >= newest;
   async function readNewest(mid: string, version: number): Promise<RuleSet> {
     const shared = await readShared();
     if (shared.version >= version) return rulesIn(shared, mid);
@@ -101,8 +106,11 @@ export function createRuleBook(store: Pick<RiskRuleStore, 'active'>): RuleBook {
       known = undefined;
     },
     rulesFor(mid) {
-      if (known && known.version >= newest) return rulesIn(known, mid);
-      return readNewest(mid, newest);
+      return hasNewest(known) ? rulesIn(known, mid) : readNewest(mid, newest);
+    },
+    current(mid) {
+      const rules = hasNewest(known) ? compiledIn(known, mid) : undefined;
+      return rules instanceof Error ? undefined : rules;
     },
   };
 }

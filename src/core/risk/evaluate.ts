@@ -18,7 +18,7 @@ import type { Facts } from '../../rules/risk/fields.ts';
 import { isAbove, quarterOf } from '../../rules/risk/fraud-rates.ts';
 import { type RuleSet, ruleSetOf } from '../../rules/risk/rule-set.ts';
 import { limitUnits } from '../../rules/risk/volume-limits.ts';
-import type { NewDecision } from '../../store/risk/decisions.ts';
+import { isDecidedInTurn, type NewDecision } from '../../store/risk/decisions.ts';
 import type { Evaluation, Findings, Keys } from '../../store/risk/findings.ts';
 import { NO_VOLUME, type Volume } from '../../store/risk/volumes.ts';
 import { capabilitiesOf } from '../connections/connectors.ts';
@@ -141,44 +141,51 @@ const evaluableAgain = (set: RuleSet, { ip }: Facts): RuleSet =>
     ? ruleSetOf(set.rules.filter(({ condition }) => !condition.fields.has('ip')))
     : set;
 
-/**
- * Evaluates a payment whose intent is durable. Its own keys count for later payments from then on. With `isAgain` the
- * payment was evaluated before, and is about to be submitted after a challenge.
- */
-export async function evaluate(
-  gateway: Gateway,
-  account: Account,
-  payment: PaymentWithDetails,
-  readRules: () => MaybePromise<RuleSet>,
-  seen: Seen,
-  isAgain = false,
-): Promise<Verdict> {
+/** What is known of a payment before anything is looked up. */
+function knownOf(gateway: Gateway, account: Account, payment: PaymentWithDetails, seen: Seen, former?: Former) {
   const at = gateway.clock.now(account.mid);
-  const former = isAgain ? await formerOf(gateway, payment) : undefined;
   const facts = defined({ ...former?.facts, ...factsOfPayment(gateway, payment, seen) });
-  const { mid, paymentId, amount, currency, brand, details } = payment;
-  const limits = limitsFor(account, payment);
-  const periodic = limits.filter(({ per }) => per !== 'payment');
-  const countsVolume = hasPeriodicLimit(account, currency);
+  const { mid, paymentId, amount, currency, brand } = payment;
   const keys = { ...former?.keys, ...keysOf(gateway, facts) };
   const base = {
     ...{ mid, paymentId, at, amount, currency, brand, keys, values: inputOf(facts) },
     isAgain: former !== undefined,
-    countsVolume,
+    countsVolume: hasPeriodicLimit(account, currency),
   };
-  try {
-    const all = await readRules();
-    const rules = former ? evaluableAgain(all, facts) : all;
-    const item: Evaluation = {
-      ...base,
-      measurements: rules.measurements,
-      lookups: lookupsOf(rules, facts, await otherFingerprints(gateway, payment, rules)),
-      ...dataFor(facts, rules),
-      fraudRate: fraudRateOf(gateway, account, payment.connector, rules),
-      volumes: periodic.map((limit) => volumeQuery(gateway, limit, at)),
-    };
-    const isSavedCard = details.recurringOf !== undefined || seen.isSaved === true;
-    return await gateway.riskDecisions.evaluate(item, (found): Verdict => {
+  return { at, facts, base };
+}
+
+/** What is read for a payment, and how it is decided from that. */
+interface Prepared {
+  item: Evaluation;
+  decide(found: Findings): Verdict;
+}
+
+/** `others` are further fingerprints of the card. */
+function preparedBy(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  { at, facts, base }: ReturnType<typeof knownOf>,
+  rules: RuleSet,
+  seen: Seen,
+  others: readonly string[],
+): Prepared {
+  const limits = limitsFor(account, payment);
+  const periodic = limits.filter(({ per }) => per !== 'payment');
+  const { amount, brand, details } = payment;
+  const isSavedCard = details.recurringOf !== undefined || seen.isSaved === true;
+  const item: Evaluation = {
+    ...base,
+    measurements: rules.measurements,
+    lookups: lookupsOf(rules, facts, others),
+    ...dataFor(facts, rules),
+    fraudRate: fraudRateOf(gateway, account, payment.connector, rules),
+    volumes: periodic.map((limit) => volumeQuery(gateway, limit, at)),
+  };
+  return {
+    item,
+    decide(found) {
       const known = withFindings(facts, found, isSavedCard);
       const over = limits.find((limit) => exceeds(limit, found.volumes[periodic.indexOf(limit)] ?? NO_VOLUME, amount));
       const decided = decideBy(rules, account, known, found);
@@ -194,11 +201,56 @@ export async function evaluate(
         isAuthorisation: false,
         declineReason: RISK_REASONS.overLimit,
       };
-    });
+    },
+  };
+}
+
+/**
+ * Opens a payment and evaluates it in the same transaction. Undefined if nothing was written: there are no rules, or they
+ * take more than that. Without a verdict the payment is open, and is to be evaluated by itself.
+ */
+export function openEvaluated(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+): Promise<{ isOpened: boolean; made: Verdict | undefined } | undefined> | undefined {
+  const { mid } = account;
+  const rules = gateway.ruleBook.current(mid);
+  if (!rules || rules.rules.length === 0) return undefined;
+  const known = knownOf(gateway, account, payment, {});
+  const { item, decide } = preparedBy(gateway, account, payment, known, rules, {}, []);
+  if (isDecidedInTurn(item)) return undefined;
+  // The statement that opens the payment sees whether rules have changed.
+  return gateway.riskOpenings.open(payment, item, (found) =>
+    gateway.ruleBook.current(mid) === rules ? decide(found) : undefined,
+  );
+}
+
+/**
+ * Evaluates a payment whose intent is durable. Its own keys count for later payments from then on. With `isAgain` the
+ * payment was evaluated before, and is about to be submitted after a challenge.
+ */
+export async function evaluate(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  readRules: () => MaybePromise<RuleSet>,
+  seen: Seen,
+  isAgain = false,
+): Promise<Verdict> {
+  const former = isAgain ? await formerOf(gateway, payment) : undefined;
+  const known = knownOf(gateway, account, payment, seen, former);
+  const { at, facts, base } = known;
+  try {
+    const all = await readRules();
+    const rules = former ? evaluableAgain(all, facts) : all;
+    const others = await otherFingerprints(gateway, payment, rules);
+    const { item, decide } = preparedBy(gateway, account, payment, known, rules, seen, others);
+    return await gateway.riskDecisions.evaluate(item, decide);
   } catch (error) {
-    gateway.log.error({ err: error, payment_id: paymentId }, 'the risk rules could not be evaluated');
+    gateway.log.error({ err: error, payment_id: payment.paymentId }, 'the risk rules could not be evaluated');
     gateway.metrics.riskFailed();
-    const failed = failedDecision(account, facts, brand, at, 'The rules could not be evaluated.');
+    const failed = failedDecision(account, facts, payment.brand, at, 'The rules could not be evaluated.');
     await gateway.riskDecisions.record({ ...base, measurements: [], lookups: [], volumes: [] }, failed);
     return failed;
   }

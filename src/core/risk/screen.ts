@@ -4,7 +4,7 @@ import type { ThreeDsRequest } from '../../rules/risk/actions.ts';
 import type { RuleSet } from '../../rules/risk/rule-set.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 import { advance } from '../payments/advance.ts';
-import { evaluate } from './evaluate.ts';
+import { evaluate, type Verdict } from './evaluate.ts';
 import type { Seen } from './facts.ts';
 import { markSettled } from './reviews.ts';
 
@@ -54,7 +54,16 @@ async function apply(
   proceed: Proceed,
   isAgain: boolean,
 ): Promise<PaymentWithDetails> {
-  const verdict = await evaluate(gateway, account, payment, rules, seen, isAgain);
+  return screenedBy(gateway, payment, await evaluate(gateway, account, payment, rules, seen, isAgain), proceed);
+}
+
+/** Submits a payment that was evaluated already, or declines it. */
+export async function screenedBy(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  verdict: Verdict,
+  proceed: Proceed,
+): Promise<PaymentWithDetails> {
   gateway.metrics.riskDecided(verdict.decision);
   const { declineReason, threeDs, reviewState } = verdict;
   if (declineReason !== undefined) {

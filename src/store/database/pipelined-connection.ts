@@ -108,7 +108,7 @@ const DEADLOCK_ATTEMPTS = 5;
 
 /** The rows of a statement. */
 export const run = async <Row extends pg.QueryResultRow>(
-  connection: PipelinedConnection,
+  connection: Pick<PipelinedConnection, 'query'>,
   name: string,
   text: string,
   values: unknown[],

@@ -6,7 +6,7 @@ import { type CardAttempt, forgetAttempts } from '../cards/card-attempts.ts';
 import { IS_UNDECIDED, keptIf } from '../cards/cards.ts';
 import { compare, iso } from '../database/columns.ts';
 import { assigned, type Column, type ItemRows, itemRows, listed, namesOf } from '../database/item-rows.ts';
-import { type PipelinedConnection, runUnlessDeadlocked } from '../database/pipelined-connection.ts';
+import { type PipelinedConnection, type run, runUnlessDeadlocked } from '../database/pipelined-connection.ts';
 import type { UsedToken } from '../wallets/wallet-tokens.ts';
 import type { OperationRow, PaymentWithDetails, Transition } from './payment.ts';
 
@@ -324,17 +324,21 @@ interface OpenedRow {
   riskVersion: number | null;
 }
 
-/** Opens all payments in one transaction, but none after `openUntil`; returns whether each was opened. */
+/**
+ * Opens all payments in one transaction, but none after `openUntil`; returns whether each was opened. Within a
+ * transaction of the caller, `send` does not repeat the statement.
+ */
 export async function openPayments(
-  connection: PipelinedConnection,
+  connection: Pick<PipelinedConnection, 'query'>,
   items: OpenItem[],
   openUntil: number,
   onRiskVersion: (version: number) => void = () => undefined,
+  send: typeof run = runUnlessDeadlocked,
 ): Promise<Opened[]> {
   const sorted = items.toSorted(byOrder);
   const { name, text, rows } = openStatementFor(items);
   const values = [...rows.values(sorted), iso(openUntil)];
-  const written = await runUnlessDeadlocked<OpenedRow>(connection, name, text, values);
+  const written = await send<OpenedRow>(connection, name, text, values);
   if (written[0]?.riskVersion) onRiskVersion(written[0].riskVersion);
   const isTooLate = written.some(({ late }) => late === TOO_LATE);
   const opened = new Set(written.map(({ paymentId }) => paymentId));

@@ -106,7 +106,7 @@ const REPLACED = [
 const DECIDED = [...REPLACED, 'three_ds', 'failure'];
 
 /** An item and the decision about it. */
-interface Made {
+export interface Made {
   item: Evaluation;
   made: NewDecision;
 }
@@ -147,6 +147,9 @@ const insertFrom = (rows: string): string => `
   on conflict (mid, payment_id)`;
 
 const WRITE = `${insertFrom(PLAIN.rows('i'))} do nothing`;
+/** Of those that the transaction has opened. */
+const WRITE_OPENED = `${insertFrom(`${PLAIN.rows('i')}
+  where exists (select from payments p where p.mid = i.mid and p.payment_id = i.payment_id offset 0)`)} do nothing`;
 
 const WRITE_WITH_EFFECTS = `
   with items as (
@@ -196,15 +199,18 @@ const LOCK = `select pg_advisory_xact_lock(k) from (
     select distinct hashtextextended(l.lock, 0) as k from ${LOCKS.rows('l')} order by k
   ) s`;
 
-async function write(runner: Runner, all: readonly Made[], isFull = all.some(hasEffects)): Promise<void> {
+export async function write(runner: Runner, all: readonly Made[], isFull = all.some(hasEffects)): Promise<void> {
   const [name, text, { values }] = isFull
     ? (['risk_write_effects', WRITE_WITH_EFFECTS, WITH_EFFECTS] as const)
     : (['risk_write', WRITE, PLAIN] as const);
   await runner.query({ name, text, values: values(all) });
 }
 
+export const writeOpened = (runner: Runner, all: readonly Made[]): Promise<unknown> =>
+  runner.query({ name: 'risk_write_opened', text: WRITE_OPENED, values: PLAIN.values(all) });
+
 /** What is written of a payment before it is decided, and stands if no rule matches it. */
-const undecided = (item: Evaluation): Made => ({
+export const undecided = (item: Evaluation): Made => ({
   item,
   made: {
     ...{ decision: 'none', score: 0, rules: [], shadow: [], threeDs: NOTHING_ASKED, input: item.values, failure: null },
@@ -213,26 +219,26 @@ const undecided = (item: Evaluation): Made => ({
 });
 
 /** Whether a decision is what was written before it was made. What was found is added to the input, and nothing else. */
-const isUndecided = ({ item, made }: Made): boolean =>
+export const isUndecided = ({ item, made }: Made): boolean =>
   made.decision === 'none' &&
   made.rules.length === 0 &&
   made.shadow.length === 0 &&
   Object.keys(made.input).length === Object.keys(item.values).length;
 
 /** Whether later payments depend on the decision about this one, and not only on its keys; or it has a row already. */
-const isDecidedInTurn = (item: Evaluation): boolean =>
+export const isDecidedInTurn = (item: Evaluation): boolean =>
   item.isAgain === true || item.countsVolume === true || item.volumes.length > 0 || usesLowValue(item);
 
 /** Waits for statements that were sent together. The first one that failed is the cause of the other failures. */
-async function allOf(answers: readonly unknown[]): Promise<void> {
+export async function allOf(answers: readonly unknown[]): Promise<void> {
   const failed = (await Promise.allSettled(answers)).find(({ status }) => status === 'rejected');
   if (failed) throw (failed as PromiseRejectedResult).reason;
 }
 
-/** Begins a transaction that holds the locks of the items; without locks, none is needed. */
-function begin(client: Runner, items: readonly Evaluation[]): Promise<unknown>[] {
+/** Begins a transaction that holds the locks of the items; without locks, the reads need none. */
+export function begin(client: Runner, items: readonly Evaluation[], isNeeded = false): Promise<unknown>[] {
   const locks = [...new Set(items.flatMap(lockTexts))];
-  if (locks.length === 0) return [];
+  if (locks.length === 0) return isNeeded ? [client.query('begin')] : [];
   return [client.query('begin'), client.query({ name: 'risk_lock', text: LOCK, values: LOCKS.values(locks) })];
 }
 
@@ -281,24 +287,33 @@ async function decideAfterwards(client: pg.PoolClient, queued: readonly Queued[]
   return decided;
 }
 
+/** Works with a connection of a pool. After a failure it is rolled back, or closed if that is not possible. */
+export async function onConnection<Result>(
+  connections: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await connections.connect();
+  let isBroken: Error | undefined;
+  try {
+    return await work(client);
+  } catch (error) {
+    isBroken = error as Error;
+    await client
+      .query('rollback')
+      .then(() => (isBroken = undefined))
+      .catch(() => undefined);
+    throw error;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
 export function createRiskDecisionStore({ pool, decisions }: Database): RiskDecisionStore {
-  async function evaluateAll(queued: Queued[]): Promise<NewDecision[]> {
-    const client = await decisions.connect();
-    let isBroken: Error | undefined;
-    try {
+  const evaluateAll = (queued: Queued[]): Promise<NewDecision[]> =>
+    onConnection(decisions, async (client) => {
       const decideThem = queued.some(({ item }) => isDecidedInTurn(item)) ? decideInTurn : decideAfterwards;
       return (await decideThem(client, queued)).map(({ made }) => made);
-    } catch (error) {
-      isBroken = error as Error;
-      await client
-        .query('rollback')
-        .then(() => (isBroken = undefined))
-        .catch(() => undefined);
-      throw error;
-    } finally {
-      client.release(isBroken);
-    }
-  }
+    });
 
   const evaluateOne = batch<Queued, NewDecision>(evaluateAll, {
     maxItems: LIMITS.riskBatchItems,

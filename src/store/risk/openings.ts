@@ -1,0 +1,143 @@
+/** Opens payments and counts them for risk rules in one transaction, many at a time: one commit makes both durable. */
+import type pg from 'pg';
+import { batch, Overloaded } from '../../lib/flow/batch.ts';
+import { isDivisionByZero, isItemFault, isLost, Outage } from '../../lib/flow/faults.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { type Database, sendTogether } from '../database/database.ts';
+import { isCommitted } from '../database/lost-write.ts';
+import { run } from '../database/pipelined-connection.ts';
+import { type PaymentStoreOptions, reportWrite } from '../payments/batch.ts';
+import type { PaymentWithDetails } from '../payments/payments.ts';
+import { type Opened, type OpenItem, openPayments, sizeOf, TOO_LATE } from '../payments/write.ts';
+import {
+  allOf,
+  begin,
+  isUndecided,
+  type Made,
+  type NewDecision,
+  onConnection,
+  undecided,
+  write,
+  writeOpened,
+} from './decisions.ts';
+import { type DecidedItem, type Evaluation, type Findings, read } from './findings.ts';
+
+/** Returns undefined if the payment has to be evaluated by itself. */
+type Decide<Result extends NewDecision> = (found: Findings) => Result | undefined;
+
+interface Opening {
+  open: OpenItem;
+  item: Evaluation;
+  decide: Decide<NewDecision>;
+}
+
+interface Answer<Result> {
+  opened: Opened;
+  made: Result | undefined;
+}
+
+export interface OpeningStore {
+  /**
+   * Opens a payment, as the store of payments does, and decides about it. Without `made` it is open, and not decided.
+   * Undefined if nothing was written: the payment is to be opened by itself.
+   */
+  open<Result extends NewDecision>(
+    payment: PaymentWithDetails,
+    item: Evaluation,
+    decide: Decide<Result>,
+  ): Promise<{ isOpened: boolean; made: Result | undefined } | undefined>;
+}
+
+export function createOpeningStore(
+  { decisions, isolated }: Pick<Database, 'decisions' | 'isolated'>,
+  options: PaymentStoreOptions,
+): OpeningStore {
+  const { now = Date.now, onRiskVersion } = options;
+
+  /**
+   * The statements of a batch are one packet, and the locks do not wait for this process. If it dies after the commit, the
+   * payments are due and were not submitted: the work loop queries their providers and declines them.
+   */
+  const send = (client: pg.PoolClient, queued: readonly Opening[]) =>
+    sendTogether(client, async () => {
+      const items = queued.map(({ item }) => item);
+      const begun = begin(client, items, true);
+      const payments = queued.map(({ open }) => open);
+      const opened = openPayments(client, payments, now() + LIMITS.hotStatementTimeoutMs, onRiskVersion, run);
+      const found = read(client, items);
+      const written = writeOpened(client, items.map(undecided));
+      // A commit after a statement that failed takes everything back.
+      await allOf([...begun, opened, found, written, client.query('commit')]);
+      return Promise.all([opened, found]);
+    });
+
+  /** The payments are open: from here on nothing fails, and what was not decided is evaluated by itself. */
+  async function decideAll(
+    client: pg.PoolClient,
+    queued: readonly Opening[],
+    opened: readonly Opened[],
+    findingsOf: Awaited<ReturnType<typeof read>>,
+  ): Promise<Answer<NewDecision>[]> {
+    const counted: DecidedItem[] = [];
+    const answers = queued.map(({ item, decide }, index): Answer<NewDecision> => {
+      const answer: Answer<NewDecision> = { opened: opened[index] as Opened, made: undefined };
+      if (answer.opened !== true) return answer;
+      try {
+        answer.made = decide(findingsOf(index, counted));
+      } catch {
+        // The evaluation by itself fails in the same way, and says so.
+      }
+      counted.push({ item, decision: answer.made?.decision ?? 'none', isLowValue: false });
+      return answer;
+    });
+    const rest = answers.flatMap((answer, index) => {
+      const { item } = queued[index] as Opening;
+      const own: Made | undefined = answer.made && { item, made: answer.made };
+      return own && !isUndecided(own) ? { answer, own } : [];
+    });
+    if (rest.length > 0) {
+      await write(
+        client,
+        rest.map(({ own }) => own),
+        true,
+      ).catch(() => {
+        for (const { answer } of rest) answer.made = undefined;
+      });
+    }
+    return answers;
+  }
+
+  const openAll = (queued: Opening[]): Promise<Answer<NewDecision>[]> =>
+    onConnection(decisions, async (client) => {
+      const [opened, findingsOf] = await send(client, queued);
+      return decideAll(client, queued, opened, findingsOf);
+    });
+
+  // Without a gauge: payments that wait for the lock of a key do not keep other accounts from opening payments.
+  const openOne = batch<Opening, Answer<NewDecision>>((queued) => reportWrite(openAll(queued), options), {
+    maxItems: LIMITS.riskBatchItems,
+    maxBytes: LIMITS.batchBytes,
+    weigh: ({ open }) => sizeOf(open),
+    maxInFlight: LIMITS.riskBatchesInFlight,
+    maxWaiting: LIMITS.batchWaiting,
+    maxWaitMs: LIMITS.batchWaitTimeoutMs,
+    isItemFault,
+  });
+
+  return {
+    async open<Result extends NewDecision>(payment: PaymentWithDetails, item: Evaluation, decide: Decide<Result>) {
+      const open: OpenItem = { payment, details: JSON.stringify(payment.details) };
+      const answer = (await openOne({ open, item, decide }).catch(
+        async (error): Promise<Answer<NewDecision> | undefined> => {
+          if (isLost(error) && (await isCommitted(isolated, open))) return { opened: true, made: undefined };
+          if (isDivisionByZero(error)) return { opened: TOO_LATE, made: undefined };
+          if (isLost(error) || error instanceof Outage || error instanceof Overloaded) throw error;
+          return undefined;
+        },
+      )) as Answer<Result> | undefined;
+      if (answer?.opened === TOO_LATE)
+        throw new Outage('The database reached the statement too late to open the payment.');
+      return answer && { isOpened: answer.opened === true, made: answer.made };
+    },
+  };
+}
