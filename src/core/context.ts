@@ -82,6 +82,7 @@ import type { ReserveStore } from '../store/settlements/reserve.ts';
 import type { SettlementStore } from '../store/settlements/settlements.ts';
 import type { StatementStore } from '../store/settlements/statements.ts';
 import type { TermsStore } from '../store/settlements/terms.ts';
+import type { TelephoneOrderStore } from '../store/telephone-orders/telephone-orders.ts';
 import type { WalletTokenStore } from '../store/wallets/wallet-tokens.ts';
 import type { Metrics } from './metrics.ts';
 import type { NoticeFacts } from './operators/notice-facts.ts';
@@ -136,6 +137,7 @@ export type {
   ScheduleTerms,
   Subscription,
 } from '../store/schedules/schedules.ts';
+export type { TakenOrder } from '../store/telephone-orders/telephone-orders.ts';
 
 /** Card security codes during a 3DS challenge: in the memory of this process only, and only for a short time. */
 export interface SecurityCodeCache {
@@ -324,6 +326,7 @@ export interface Gateway {
   links: LinkStore;
   begunOrders: BegunOrderStore;
   invoices: InvoiceStore;
+  telephoneOrders: TelephoneOrderStore;
   restores: RestoreStore;
   cards: CardStore;
   credits: CreditStore;

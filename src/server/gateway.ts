@@ -99,6 +99,7 @@ import { createReserveStore } from '../store/settlements/reserve.ts';
 import { createSettlementStore } from '../store/settlements/settlements.ts';
 import { createStatementStore } from '../store/settlements/statements.ts';
 import { createTermsStore } from '../store/settlements/terms.ts';
+import { createTelephoneOrderStore } from '../store/telephone-orders/telephone-orders.ts';
 import { createWalletTokenStore } from '../store/wallets/wallet-tokens.ts';
 
 export interface GatewayOptions {
@@ -222,6 +223,7 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     links: createLinkStore(database),
     begunOrders: createBegunOrderStore(database, [lockLink, lockInvoice]),
     invoices: createInvoiceStore(database),
+    telephoneOrders: createTelephoneOrderStore(database),
     restores: createRestoreStore(database),
     cards: createCardStore(database),
     credits: createCreditStore(database),

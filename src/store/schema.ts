@@ -1067,6 +1067,13 @@ export interface Schema {
     createdAt: ColumnType<number, string, string>;
     reason: string | null;
   };
+  telephoneOrders: {
+    mid: string;
+    paymentId: string;
+    orderId: string;
+    takenBy: string | null;
+    createdAt: ColumnType<number, string, string>;
+  };
   transfers: {
     transferId: string;
     payoutId: string;

@@ -77,11 +77,53 @@ test('only cashiers and merchants take them, for their own accounts', async () =
   }
 });
 
+const newCashier = async (): Promise<string> =>
+  (await shop.admin('POST', '/tokens', { name: 'x', role: 'merchant_cashier', mids: [own.mid] })).body.token;
+
+test('a cashier sees the orders that it took, with what became of them, and those of nobody else', async () => {
+  const token = await newCashier();
+  const listed = async (query = '') => (await shop.admin('GET', `/telephone-orders${query}`, undefined, token)).body;
+  expect(await listed()).toEqual({ items: [], next_cursor: null });
+  const paid = (await take({ description: 'Cup' }, token)).body;
+  await follow(await fill(localUrl(paid.url), cardForm()));
+  const open = (await take({}, token)).body;
+  await take();
+  await expect.poll(async () => (await listed()).items.at(-1).status).toBe('SETTLED');
+  const { items, next_cursor } = await listed();
+  expect(items).toMatchObject([
+    { payment_id: open.payment_id, description: 'A teapot', status: 'PREPARE' },
+    { payment_id: paid.payment_id, order_id: paid.order_id, mid: own.mid, amount: '25.00', status: 'SETTLED' },
+  ]);
+  expect(next_cursor).toBeNull();
+  const first = await listed('?limit=1');
+  expect(first.items).toHaveLength(1);
+  expect((await listed(`?limit=1&cursor=${first.next_cursor}`)).items).toMatchObject([{ payment_id: paid.payment_id }]);
+  expect((await listed(`?mid=${silent.mid}`)).items).toEqual([]);
+  const file = await shop.admin('GET', '/telephone-orders.csv', undefined, token);
+  const [head, ...rows] = file.body.trim().split('\r\n');
+  expect(head).toBe('payment_id,mid,order_id,description,amount,currency,status,created_at');
+  expect(rows.map((row: string) => row.split(',')[0])).toEqual([open.payment_id, paid.payment_id]);
+  expect((await shop.admin('GET', '/payments', undefined, token)).status).toBe(403);
+});
+
+test('an order whose first card was declined shows the payment that succeeded', async () => {
+  const token = await newCashier();
+  const { url, order_id } = (await take({}, token)).body;
+  const declined = await follow(await fill(localUrl(url), cardForm({ card_expiry: '02/38' })));
+  expect(declined.text).not.toContain('Payment complete');
+  await follow(await fill(localUrl(url), cardForm()));
+  const orders = async () => (await shop.admin('GET', '/telephone-orders', undefined, token)).body.items;
+  await expect.poll(orders).toMatchObject([{ order_id, status: 'SETTLED' }]);
+});
+
 test('the panel leads to the page for the card', async () => {
   const user = await signedIn(shop, 'merchant_cashier', [own.mid]);
   expect((await user.get('/admin/telephone-orders')).text).toContain('name="description"');
   const taken = await user.submit('/admin/telephone-orders', { mid: own.mid, ...ORDER, amount: '12,50' });
   expect([taken.status, taken.location?.startsWith('/pay/')]).toEqual([303, true]);
+  const page = (await user.get('/admin/telephone-orders')).text;
+  expect(page).toContain('Orders that you have taken');
+  expect(page).toContain('12.50 EUR');
   const refused = await user.submit('/admin/telephone-orders', { mid: own.mid, ...ORDER, amount: 'x' });
   expect(refused.status).toBe(400);
   const other = await signedIn(shop, 'merchant_cashier', [silent.mid]);

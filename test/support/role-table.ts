@@ -137,6 +137,8 @@ export const ADMIN_API: Readonly<Record<string, Row>> = {
   'GET /chargebacks/:paymentId/evidence/:evidenceId': ok('chargebacks.view'),
   'GET /schedules': listed('schedules.view'),
   'GET /schedules/:scheduleId/subscriptions': ok('schedules.view'),
+  'GET /telephone-orders': listed('telephone_orders.take'),
+  'GET /telephone-orders.csv': listed('telephone_orders.take'),
   'GET /links': listed('links.view'),
   'GET /links.csv': listed('links.view'),
   'GET /links/:linkId': ok('links.view', { isOfMaker: true }),

@@ -7,9 +7,9 @@ import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { orderId as orderIdKind, SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { PaymentWithDetails } from '../../store/payments/payments.ts';
-import type { Account, Gateway } from '../context.ts';
+import type { Account, Gateway, TakenOrder } from '../context.ts';
 import { plainTextProblem, readUnits } from '../links/read.ts';
-import { auditEntry, type Caller } from '../operators/principal.ts';
+import { auditEntry, type Caller, type Principal } from '../operators/principal.ts';
 import { composePayment, type Order, openPayment } from '../payments/open.ts';
 import { canBePaid } from '../payments/payer.ts';
 
@@ -82,7 +82,16 @@ export async function takeTelephoneOrder(
     throw notAllowed('No provider of this account takes telephone orders.');
   }
   const payment = await openPayment(gateway, account, order);
+  const createdAt = gateway.clock.now(mid);
+  await gateway.telephoneOrders.insert({ mid, paymentId, orderId: order.orderId, takenBy: by.id, createdAt });
   const after = { amount: order.amountText, currency, order_id: order.orderId };
   await gateway.audit.append(auditEntry(gateway, by, 'telephone_orders.create', { mid, subject: paymentId, after }));
   return payment;
 }
+
+/** The orders that the caller has taken, newest first. */
+export const listTelephoneOrders = async (
+  gateway: Gateway,
+  { id, mids }: Principal,
+  filter: { mid?: string | undefined; before?: string | undefined; limit: number },
+): Promise<TakenOrder[]> => (id === null ? [] : gateway.telephoneOrders.list({ ...filter, takenBy: id, mids }));

@@ -1,23 +1,46 @@
-/** The page on telephone orders: what the caller orders; the payment page then asks for the card. */
+/** The page on telephone orders: what the caller orders, before the payment page asks for the card; and those taken. */
 
 import { findAccount } from '../../../core/accounts/accounts.ts';
+import type { TakenOrder } from '../../../core/context.ts';
 import { sees } from '../../../core/operators/principal.ts';
 import { linkOf } from '../../../core/payments/links.ts';
-import { takeTelephoneOrder } from '../../../core/telephone-orders/telephone-orders.ts';
+import { listTelephoneOrders, takeTelephoneOrder } from '../../../core/telephone-orders/telephone-orders.ts';
 import { isUuid } from '../../../lib/crypto/id.ts';
+import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { typedAmount } from '../../../lib/money/typed-amount.ts';
 import { html } from '../../../lib/text/html.ts';
 import { exponentOf } from '../../../rules/currencies.ts';
 import { type Problem, Refusal } from '../../../rules/errors.ts';
 import { accountNames } from '../frame/filters.ts';
 import { formToken } from '../frame/layout.ts';
-import { empty, field } from '../frame/parts.ts';
+import { type Column, empty, field, pager, table, time } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { accountField } from '../links/links.ts';
 import { panelTexts } from '../locales/index.ts';
+import { statusBadge } from '../payments/status.ts';
 
 const PATH = '/admin/telephone-orders';
+const PAGE_SIZE = 25;
 const text = panelTexts.telephoneOrders;
+
+const COLUMNS: Column<TakenOrder>[] = [
+  { label: text.takenAt, cell: ({ createdAt }) => time(createdAt) },
+  { label: text.order, cell: ({ orderId }) => html`<bdi>${orderId}</bdi>` },
+  { label: text.description, cell: ({ description }) => html`<bdi>${description}</bdi>` },
+  { label: text.status, cell: statusBadge },
+  { label: text.amount, isNumber: true, cell: ({ amountText, currency }) => `${amountText} ${currency}` },
+];
+
+/** The orders that the user has taken; nothing before the first one. */
+async function takenOrders({ gateway, session, query }: PanelRequest) {
+  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const rows = await listTelephoneOrders(gateway, session.principal, { before, limit: PAGE_SIZE + 1 });
+  const { items, last } = keysetPage(rows, PAGE_SIZE);
+  return (
+    items.length > 0 &&
+    html`<section><h2>${text.taken}</h2><div class="card flush">${table(text.taken, COLUMNS, items)}${pager(PATH, query, last?.paymentId)}</div></section>`
+  );
+}
 
 /** The accounts that take telephone orders. */
 async function takingAccounts(request: PanelRequest): Promise<Map<string, string>> {
@@ -51,7 +74,7 @@ async function showForm(request: PanelRequest, problems: readonly Problem[] = []
             'description',
             text.description,
             html`required autocomplete="off"`,
-          )}${input('order_id', text.order, undefined, text.orderHint)}<div class="actions"><button>${text.make}</button></div></form></div>`,
+          )}${input('order_id', text.order, undefined, text.orderHint)}<div class="actions"><button>${text.make}</button></div></form></div>${await takenOrders(request)}`,
   };
 }
 

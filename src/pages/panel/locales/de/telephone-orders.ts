@@ -12,4 +12,7 @@ export const telephoneOrders: PanelTexts['telephoneOrders'] = {
   make: 'Weiter zur Karte',
   notAllowed:
     'Kein Konto nimmt telefonische Bestellungen an. Der Betreiber des Gateways erlaubt sie in den Einstellungen eines Kontos.',
+  taken: 'Bestellungen, die Sie angenommen haben',
+  takenAt: 'Angenommen',
+  status: 'Status',
 };

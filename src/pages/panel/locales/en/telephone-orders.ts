@@ -11,4 +11,7 @@ export const telephoneOrders = {
   make: 'Continue to the card',
   notAllowed:
     'No account takes telephone orders. The operator of the gateway allows them in the settings of an account.',
+  taken: 'Orders that you have taken',
+  takenAt: 'Taken',
+  status: 'Status',
 };

@@ -12,4 +12,7 @@ export const telephoneOrders: PanelTexts['telephoneOrders'] = {
   make: 'Continuar con la tarjeta',
   notAllowed:
     'Ninguna cuenta acepta pedidos por teléfono. El operador de la pasarela los permite en los ajustes de una cuenta.',
+  taken: 'Pedidos que usted ha tomado',
+  takenAt: 'Tomado',
+  status: 'Estado',
 };

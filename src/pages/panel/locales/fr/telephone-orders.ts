@@ -12,4 +12,7 @@ export const telephoneOrders: PanelTexts['telephoneOrders'] = {
   make: 'Continuer vers la carte',
   notAllowed:
     'Aucun compte n’accepte de commandes par téléphone. L’exploitant de la passerelle les autorise dans les réglages d’un compte.',
+  taken: 'Commandes que vous avez prises',
+  takenAt: 'Prise',
+  status: 'État',
 };
