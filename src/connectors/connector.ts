@@ -290,6 +290,8 @@ export type NotificationMeaning =
   | ({ kind: 'chargebackReport'; stage?: ChargebackStage; state?: ChargebackState } & ChargebackFields)
   /** The authorisation has ended without a capture. */
   | { kind: 'expired' }
+  /** The provider has stored the payment method; repetitions use this token. */
+  | { kind: 'stored'; paymentMethod: Secret }
   /** Something happened that the gateway does not handle: the operator has to look at it. */
   | { kind: 'unhandled'; event: string }
   /** The notification has no outcome: the gateway queries the payment and its open operations. */

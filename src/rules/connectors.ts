@@ -172,6 +172,8 @@ export const CONNECTORS = {
     hostedMethods: { bancontact: 'bcmc', eps: 'eps', przelewy24: 'onlineBanking_PL' },
     directMethods: { bancontact: 'bcmc_mobile', 'wallet-a': 'applepay', 'wallet-b': 'googlepay' },
     needs: { blik: CODE, klarna: PAYER_AND_ADDRESS, mbway: [...PHONE, 'payer_email'], 'sepa-debit': DEBIT },
+    // Both as direct debits.
+    recurs: ['sepa-debit', 'ideal'],
     listsMethods: true,
     pendingDays: { payments: 30, operations: 30 },
     asksForCard: ({ mode }) => mode === 'hosted',

@@ -1,5 +1,6 @@
 /** Series of methods with a name: which providers repeat them, and with what they do so. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AdyenDouble, startAdyen } from '../doubles/adyen.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
 import { STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
 import { checkoutOf, choices, newOrder, show } from '../support/checkout.ts';
@@ -11,21 +12,23 @@ const shop = openShop();
 const checkout = checkoutOf(shop);
 let mollie: MollieDouble;
 let stripe: StripeDouble;
-let connections: Record<'mollie' | 'stripe' | 'page', string>;
+let adyen: AdyenDouble;
+let connections: Record<'mollie' | 'stripe' | 'page' | 'adyen', string>;
 
 beforeAll(async () => {
-  [mollie, stripe] = await Promise.all([startMollie(), startStripe()]);
+  [mollie, stripe, adyen] = await Promise.all([startMollie(), startStripe(), startAdyen()]);
   const at = (connector: string, credentials: Record<string, string>, api_base: string) =>
     connect(shop, { credentials }, { connector, settings: { api_base } });
   connections = {
     mollie: await at('mollie', { api_key: API_KEY }, mollie.url),
     stripe: await at('stripe', STRIPE_CREDENTIALS, stripe.url),
     page: await at('stripe-hosted', STRIPE_CREDENTIALS, stripe.url),
+    adyen: await at('adyen', adyen.credentials, adyen.url),
   };
 });
 afterAll(async () => {
-  expect([mollie.violations, stripe.problems]).toEqual([[], []]);
-  await Promise.all([mollie.close(), stripe.close()]);
+  expect([mollie.violations, stripe.problems, adyen.violations]).toEqual([[], [], []]);
+  await Promise.all([mollie.close(), stripe.close(), adyen.close()]);
 });
 
 const routedTo = async (...names: (keyof typeof connections)[]): Promise<Merchant> => {
@@ -77,6 +80,54 @@ test('iDEAL on the page of Stripe is repeated with the direct debit that Stripe 
   const intent = stripe.intentOf(repeated);
   expect(intent?.status).toBe('processing');
   expect(intent?.payment_method).not.toBe(stripe.intentOf(body.trans_id)?.payment_method);
+});
+
+describe('through Adyen', () => {
+  const deliver = async (body: Buffer | undefined): Promise<void> => {
+    const url = `${shop.url}/inbound/adyen/${connections.adyen}`;
+    expect((await fetch(url, { method: 'POST', body: new Uint8Array(body ?? []) })).status).toBe(200);
+  };
+  /** The first payment of a series, after its payer has paid; returns its id and the webhooks of Adyen. */
+  const paid = async (brand: string, merchant: Merchant, fields: Record<string, string>) => {
+    adyen.webhooks();
+    const { trans_id: id } = (await begin(brand, merchant, fields)).body;
+    const [row] = await shop.rows(`select next_step ->> 'url' as url from payments where payment_id = '${id}'`);
+    if (row?.url) adyen.decide(String(row.url));
+    const [authorised, stored] = adyen.webhooks();
+    await deliver(authorised?.body);
+    await becomes(id, 'SETTLED');
+    return { id: id as string, stored };
+  };
+  const DEBIT = { 'parameters[iban]': 'DE89370400440532013000', payer_first_name: 'Asha', payer_last_name: 'Rao' };
+
+  test.each<[string, Record<string, string>]>([
+    ['sepa-debit', DEBIT],
+    ['ideal', {}],
+  ])('%s is repeated as a direct debit, with the token that a webhook brings', async (brand, fields) => {
+    const merchant = await routedTo('adyen');
+    const { id, stored } = await paid(brand, merchant, fields);
+    expect((await shop.inspect(await repeat(id, merchant))).status).toBe('DECLINED');
+    await deliver(stored?.body);
+    expect((await shop.events(id)).at(-1)).toBe('stored');
+    const repeated = await repeat(id, merchant);
+    expect(adyen.calls.at(-1)?.body).toMatchObject({
+      paymentMethod: { type: 'sepadirectdebit', storedPaymentMethodId: expect.stringMatching(/^TOKEN/) },
+      shopperReference: id,
+      shopperInteraction: 'ContAuth',
+      recurringProcessingModel: 'UnscheduledCardOnFile',
+    });
+    await becomes(repeated, 'SETTLED');
+    expect(adyen.balance(repeated)).toBe(BigInt(adyen.payment(repeated)?.amount.value ?? -1));
+  });
+
+  test('a token that arrives after the erasure of its payer is not stored', async () => {
+    const { id, stored } = await paid('sepa-debit', await routedTo('adyen'), DEBIT);
+    const erased = await shop.admin('POST', `/payments/${id}/erase`, {});
+    expect(erased.status, JSON.stringify(erased.body)).toBe(200);
+    await deliver(stored?.body);
+    expect((await shop.inspect(id)).notifications.at(-1)).toMatchObject({ state: 'applied' });
+    expect(await shop.events(id)).not.toContain('stored');
+  });
 });
 
 describe('a provider that cannot repeat a method', () => {

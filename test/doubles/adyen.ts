@@ -71,6 +71,7 @@ export interface AdyenPayment {
   refunded: number;
   /** Set if the payer has agreed that the payment is repeated. */
   shopper?: string | undefined;
+  isCard: boolean;
 }
 
 /** What methods need, and those that the payer approves in an app. */
@@ -163,15 +164,23 @@ export async function startAdyen() {
   });
 
   /** What Adyen returns of a payment that can be repeated. */
-  const recurringData = ({ shopper, pspReference: psp }: AdyenPayment): Record<string, string> => ({
-    networkTxReference: `NTX${psp}`,
-    ...(shopper !== undefined && { 'tokenization.storedPaymentMethodId': `TOKEN${psp}` }),
+  const recurringData = ({ shopper, isCard, pspReference: psp }: AdyenPayment): Record<string, string> => ({
+    ...(isCard && { networkTxReference: `NTX${psp}` }),
+    ...(isCard && shopper !== undefined && { 'tokenization.storedPaymentMethodId': `TOKEN${psp}` }),
   });
+  /** The token of another method than a card comes later, by webhook only. */
+  const storeLater = (payment: AdyenPayment): void => {
+    const { shopper, isCard, pspReference: original } = payment;
+    if (shopper === undefined || isCard) return;
+    const data = { 'recurring.recurringDetailReference': `TOKEN${original}`, 'recurring.shopperReference': shopper };
+    notify('RECURRING_CONTRACT', true, payment, { psp: pspReference(), original, data });
+  };
   const authorise = (payment: AdyenPayment): void => {
     payment.state = 'authorised';
     if (!payment.isManual) payment.captured = payment.amount.value;
     const data = recurringData(payment);
     notify('AUTHORISATION', true, payment, { psp: payment.pspReference, reason: '079763:1111:03/2030', data });
+    storeLater(payment);
   };
   const refuse = (payment: AdyenPayment, reason: string): void => {
     payment.state = 'refused';
@@ -189,6 +198,7 @@ export async function startAdyen() {
       captured: 0,
       refunded: 0,
       shopper: request.recurringProcessingModel === undefined ? undefined : request.shopperReference,
+      isCard: ['scheme', 'networkToken', 'undefined'].includes(String(request.paymentMethod?.type)),
     };
     payments.set(payment.pspReference, payment);
     return payment;
@@ -226,6 +236,19 @@ export async function startAdyen() {
     };
   };
 
+  /** The payer's account is charged again by the token of a direct debit. */
+  const repeat = (body: Json, stored: string): [number, Json] => {
+    const { paymentMethod, shopperReference, shopperInteraction } = body as unknown as Checkout.PaymentRequest;
+    const isKnown = contractOf(stored, shopperReference) && paymentMethod.type === 'sepadirectdebit';
+    if (!isKnown || shopperInteraction !== 'ContAuth') return error(422, '800', 'Contract not found');
+    const payment = open(body);
+    payment.shopper = undefined;
+    authorise(payment);
+    return [200, { ...resultOf(payment) }];
+  };
+  const contractOf = (stored: string, shopper: string | undefined): AdyenPayment | undefined =>
+    [...payments.values()].find((each) => `TOKEN${each.pspReference}` === stored && each.shopper === shopper);
+
   /** A payment with another method than a card. */
   const payByMethod = (body: Json): [number, Json] => {
     const method = body.paymentMethod as Record<string, string>;
@@ -234,6 +257,8 @@ export async function startAdyen() {
     if (action) return [200, { ...action, pspReference: open(body).pspReference }];
     if (type.startsWith('klarna') && !body.lineItems)
       return error(422, '14_0403', 'Required field lineItems is not provided');
+    const stored = method.storedPaymentMethodId;
+    if (stored !== undefined) return repeat(body, stored);
     const missing = (NEEDS[type] ?? []).filter(([name, format]) => !format.test(method[name] ?? ''));
     if (missing.length > 0) return error(422, '14_012', `Invalid ${missing.map(([name]) => name).join()}`);
     if (type === 'sepadirectdebit') {
@@ -268,10 +293,9 @@ export async function startAdyen() {
     if (isDevice && (cryptogram.length !== 20 || mpiData?.authenticationResponse !== 'Y'))
       return error(422, '14_033', 'The cryptogram of the network token is missing');
     if (isDevice && body.authenticationData) violations.push('a device is authenticated once more');
-    const [first] = [...payments.values()].filter(
-      (each) => `TOKEN${each.pspReference}` === method.storedPaymentMethodId && each.shopper === shopperReference,
-    );
-    if (method.storedPaymentMethodId !== undefined && !first) return error(422, '800', 'Contract not found');
+    const { storedPaymentMethodId: stored } = method;
+    if (stored !== undefined && !contractOf(stored, shopperReference)?.isCard)
+      return error(422, '800', 'Contract not found');
     if (method.number !== undefined && !/^\d{12,19}$/.test(method.number))
       return error(422, '101', 'Invalid card number');
     if (method.number === AUTHENTICATED_CARD && shopperInteraction === 'Ecommerce')

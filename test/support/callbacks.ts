@@ -173,7 +173,7 @@ export const CALLBACK_MISMATCHES = `
   select 'no change: ' || c.type, c.payment_id, c.seq from callbacks c
   left join history h using (mid, payment_id, seq)
   where h.seq is null or h.seq = 1
-    or h.event in ('queried', 'doubted', 'attended', 'collected', 'held') or h.event like 'requested %' or h.event like 'unanswered %'
+    or h.event in ('queried', 'doubted', 'attended', 'collected', 'held', 'stored') or h.event like 'requested %' or h.event like 'unanswered %'
   union all
   select coalesce(c.times, 0) || ' callbacks of ' || coalesce(o.times, 0) || ' outcomes', payment_id, null
   from (select mid, payment_id, case verb when 'credit' then 'refund' else verb::text end as type, count(*) as times

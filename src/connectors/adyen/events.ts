@@ -4,6 +4,8 @@ import { eventTable, type UnhandledEvent } from '../events.ts';
 
 export type AdyenEvent =
   | { about: 'payment' }
+  /** The token for repetitions, which the answer to the payment does not always have. */
+  | { about: 'token' }
   /** The outcome of a capture, void or refund; `failure`: it fails after it had succeeded. */
   | { about: 'operation'; verb?: 'capture' | 'void' | 'refund'; isFailure?: true; hasAmount?: true }
   | { about: 'chargeback'; kind: 'chargedBack' | 'secondChargedBack' | 'chargebackReversed'; isFinal?: true }
@@ -17,6 +19,7 @@ const MADE_ELSEWHERE = 'The gateway makes no such call: money may have moved.';
 
 const EVENTS: Readonly<Record<string, AdyenEvent | UnhandledEvent>> = {
   AUTHORISATION: { about: 'payment' },
+  RECURRING_CONTRACT: { about: 'token' },
   CAPTURE: { about: 'operation', verb: 'capture', hasAmount: true },
   CANCELLATION: { about: 'operation', verb: 'void' },
   // The void of a payment whose pspReference is not known.
@@ -57,7 +60,6 @@ const EVENTS: Readonly<Record<string, AdyenEvent | UnhandledEvent>> = {
   OFFER_CLOSED: { about: 'nothing', because: 'The payer’s time is the gateway’s.' },
   MANUAL_REVIEW_ACCEPT: { about: 'nothing', because: 'AUTHORISATION reports the outcome.' },
   MANUAL_REVIEW_REJECT: { about: 'nothing', because: 'CANCELLATION or REFUND reports the outcome.' },
-  RECURRING_CONTRACT: { about: 'nothing', because: 'The answer to the payment has the token.' },
   ORDER_OPENED: { about: 'nothing', because: OURS },
   ORDER_CLOSED: { about: 'nothing', because: OURS },
   AUTORESCUE: { about: 'nothing', because: OURS },

@@ -1,6 +1,7 @@
 /** Reads Adyen's webhooks: verifies the signature of each item, and interprets the events that concern payments. */
 import { createRequire } from 'node:module';
 import type Hmac from '@adyen/api-library/lib/src/utils/hmacValidator.js';
+import { Secret } from '../../lib/crypto/secret.ts';
 import { isObject, isText } from '../../lib/text/json.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import type { NotificationMeaning, ProviderNotification, Submission } from '../connector.ts';
@@ -154,6 +155,11 @@ export function interpretItem(
   if (event.about === 'attention') return { kind: 'unhandled', event: item.eventCode };
   if (event.about === 'expiry') return item.success ? { kind: 'expired' } : undefined;
   if (event.about === 'nothing') return undefined;
+  if (event.about === 'token') {
+    // Older webhooks have the token in place of a reference.
+    const { paymentMethod = new Secret(item.pspReference) } = recurringData(item.additionalData);
+    return item.success ? { kind: 'stored', paymentMethod } : undefined;
+  }
   const { pspReference: providerReference } = item;
   if (!item.success)
     return isHosted ? undefined : { ...refusalOf(undefined, item.reason, item.additionalData), providerReference };

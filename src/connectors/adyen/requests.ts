@@ -242,6 +242,12 @@ export function paymentRequest(submission: Submission, merchantAccount: string):
   };
 }
 
+/** As what a stored method is charged again, if it is no card: after iDEAL Adyen stores a direct debit. */
+const STORED_TYPES: Readonly<Record<string, 'sepadirectdebit'>> = {
+  sepadirectdebit: 'sepadirectdebit',
+  ideal: 'sepadirectdebit',
+};
+
 /** The request of a repetition by the merchant: with Adyen's token, or else with the card; undefined without either. */
 export function repetitionRequest(submission: Submission, merchantAccount: string): PlainPayment | undefined {
   const { card, first, recurringOf = '', payer: _, browser: __, ...rest } = submission;
@@ -257,7 +263,7 @@ export function repetitionRequest(submission: Submission, merchantAccount: strin
             ...cardDetails(card as CardData, submission),
             ...(network !== undefined && { networkPaymentReference: network }),
           }
-        : { type: CARD_TYPE, storedPaymentMethodId: stored },
+        : { type: STORED_TYPES[submission.method ?? ''] ?? CARD_TYPE, storedPaymentMethodId: stored },
     shopperReference: shopperOf(recurringOf),
     shopperInteraction: 'ContAuth',
     recurringProcessingModel: recurringModel(submission),

@@ -21,7 +21,13 @@ import { applyElsewhere, applyRefunds } from './elsewhere.ts';
 import { applyOperationOutcome, queryOperation, resolveRefusedExpiry } from './operate.ts';
 import { applyOutcome, applyToFormer, queryAsNotified, queryProviderNow, resumeOnReturn } from './provider.ts';
 import { nextBackoff } from './query-schedule.ts';
-import { recordFailedOperation, recordFormerSuccess, recordUnhandled, recordWrongAmount } from './record.ts';
+import {
+  recordFailedOperation,
+  recordFormerSuccess,
+  recordPaymentMethod,
+  recordUnhandled,
+  recordWrongAmount,
+} from './record.ts';
 import { isExpectedAmount, wrongAmountRecord } from './reported-amounts.ts';
 
 const MAX_CLAIMED = 100;
@@ -202,6 +208,11 @@ async function applyNotification(
     return applyToOperation(gateway, row, payment, account, meaning);
   if (meaning.kind === 'ask') return ask(gateway, payment, account);
   if (meaning.kind === 'returned') return resume(gateway, payment, account);
+  if (meaning.kind === 'stored') {
+    const call: CallRecord = { verb: 'notification', connector, outcome: 'stored', tookMs: 0 };
+    await recordPaymentMethod(gateway, payment, meaning.paymentMethod, call);
+    return 'done';
+  }
   if (meaning.kind === 'expired') return expire(gateway, payment, connector);
   if (meaning.kind === 'chargebackReport') {
     await applyChargebackReport(gateway, payment, meaning);
@@ -226,8 +237,8 @@ type Meaning = NonNullable<NotificationMeaning>;
 /** Meanings that have no effect on a payment that another connection has taken over. */
 const isForCurrentOnly = (
   meaning: Meaning,
-): meaning is Extract<Meaning, { kind: 'operation' | 'chargebackReport' | 'expired' }> =>
-  ['operation', 'chargebackReport', 'expired'].includes(meaning.kind);
+): meaning is Extract<Meaning, { kind: 'operation' | 'chargebackReport' | 'expired' | 'stored' }> =>
+  ['operation', 'chargebackReport', 'expired', 'stored'].includes(meaning.kind);
 
 /** The payer has paid once more: the provider reports a success under another reference than that of the money we know. */
 const isSecondPayment = (

@@ -1,5 +1,6 @@
 /** Records what happened to a payment without changing its state. */
 import type { Authentication } from '../../connectors/connector.ts';
+import type { Secret } from '../../lib/crypto/secret.ts';
 import { brandOf, NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
@@ -13,6 +14,7 @@ import type {
   Transition,
 } from '../../store/payments/payments.ts';
 import type { UsedToken } from '../../store/wallets/wallet-tokens.ts';
+import { learned } from '../connections/provider-data.ts';
 import type { Gateway } from '../context.ts';
 import { withHistory, writeTransition, writeWithRetry } from './advance.ts';
 import { isOutOfTime, withDeadline } from './deadlines.ts';
@@ -120,6 +122,20 @@ export async function recordUnhandled(gateway: Gateway, payment: PaymentWithDeta
     { payment_id: payment.paymentId, event: call.outcome },
     'the provider reports an event that is not handled',
   );
+}
+
+/** Stores the provider's token of the payment method of a series; not if the data of its payer was erased meanwhile. */
+export async function recordPaymentMethod(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  paymentMethod: Secret,
+  call: CallRecord,
+): Promise<void> {
+  await writeWithRetry(gateway, payment, (before, now): Transition | undefined => {
+    if (!before.isRecurringInit || before.details.erasedAt !== undefined) return undefined;
+    const brought = learned(gateway, before, { kind: 'unknown', paymentMethod });
+    return { before, after: { ...withHistory(before, now), ...brought }, event: 'stored', actor: 'provider', call };
+  });
 }
 
 /** Records that the payer passed the challenge; undefined if another copy of the result was recorded first. */

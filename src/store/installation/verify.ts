@@ -107,7 +107,7 @@ const INVARIANTS: readonly Invariant[] = [
   {
     broken: 'A callback belongs to no event that is reported',
     violations: `select c.payment_id from callbacks c left join history h using (mid, payment_id, seq)
-      where h.seq is null or h.seq = 1 or h.event in ('queried', 'doubted', 'attended', 'collected', 'held')
+      where h.seq is null or h.seq = 1 or h.event in ('queried', 'doubted', 'attended', 'collected', 'held', 'stored')
         or h.event like 'requested %' or h.event like 'unanswered %'`,
   },
   {

@@ -232,6 +232,7 @@ export interface Transition {
     | 'doubted'
     | 'attended'
     | 'held'
+    | 'stored'
     | 'authenticated'
     | `noted ${PaymentEvent}`
     | `requested ${OperationVerb}`

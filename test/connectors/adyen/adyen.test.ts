@@ -635,6 +635,17 @@ describe('webhooks', () => {
     expect(await meanings(byCard())).toMatchObject([meaning]);
   });
 
+  test('RECURRING_CONTRACT brings the token, in its data or in place of a reference', async () => {
+    const named = { 'recurring.recurringDetailReference': 'TOKEN1' };
+    double.report('RECURRING_CONTRACT', true, about, { psp: 'D13', original: 'D1', data: named });
+    double.report('RECURRING_CONTRACT', true, about, { psp: 'TOKEN2', original: 'D1' });
+    double.report('RECURRING_CONTRACT', false, about, { psp: 'D14', original: 'D1' });
+    const tokens = (await meanings(byCard())).map((meaning) =>
+      meaning?.kind === 'stored' ? meaning.paymentMethod.reveal() : meaning,
+    );
+    expect(tokens).toEqual(['TOKEN1', 'TOKEN2', undefined]);
+  });
+
   test('the deadline and the cause of a chargeback are those of Adyen; one that cannot be defended has none', async () => {
     const data = { defensePeriodEndsAt: '2030-01-31T12:00:00+01:00', defendable: 'true' };
     double.report('CHARGEBACK', true, about, { psp: 'D10', original: 'D1', reason: 'Fraud', data });

@@ -155,6 +155,7 @@ export const payment: PanelTexts['payment'] = {
     queried: 'Der Anbieter wurde nach dem Ausgang gefragt',
     doubted: 'Der Ausgang ist unbekannt',
     held: 'Zur Prüfung zurückgestellt',
+    stored: 'Der Anbieter hat das Zahlungsmittel für Wiederholungen gespeichert',
     attended: 'Von der Klärungsliste genommen',
     acceptedLate: 'Der späte Erfolg wurde angenommen',
     lateRefunded: 'Der späte Erfolg wurde zurückgesendet',

@@ -16,6 +16,7 @@ type HistoryEvent =
   | 'queried'
   | 'doubted'
   | 'held'
+  | 'stored'
   | 'attended'
   | 'authenticated'
   | 'erased'
@@ -176,6 +177,7 @@ export const payment = {
     queried: 'The provider was asked for the outcome',
     doubted: 'The outcome is unknown',
     held: 'Held for a review',
+    stored: 'The provider has stored the payment method for repetitions',
     attended: 'Removed from the attention list',
     acceptedLate: 'The late success was accepted',
     lateRefunded: 'The late success was sent back',

@@ -157,6 +157,7 @@ export const payment: PanelTexts['payment'] = {
     queried: 'Se preguntó al proveedor por el resultado',
     doubted: 'El resultado se desconoce',
     held: 'Retenido para revisión',
+    stored: 'El proveedor guardó el medio de pago para repeticiones',
     attended: 'Quitado de la lista por revisar',
     acceptedLate: 'El éxito tardío se aceptó',
     lateRefunded: 'El dinero del éxito tardío se devolvió',

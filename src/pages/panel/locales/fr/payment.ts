@@ -158,6 +158,7 @@ export const payment: PanelTexts['payment'] = {
     queried: 'L’issue a été demandée au prestataire',
     doubted: 'L’issue est inconnue',
     held: 'Retenu pour examen',
+    stored: 'Le prestataire a enregistré le moyen de paiement pour des répétitions',
     attended: 'Retiré de la liste à examiner',
     acceptedLate: 'Le succès tardif a été accepté',
     lateRefunded: 'Le succès tardif a été renvoyé',
