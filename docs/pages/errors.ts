@@ -61,6 +61,11 @@ const WHEN: Record<ErrorName, string> = {
   noSuchAdjustment: 'Admin API and panel: no adjustment has this id.',
   ownAdjustment: 'Admin API and panel: who proposes an adjustment neither approves nor refuses it.',
   adjustmentDecided: 'Admin API and panel: the adjustment was approved or refused before.',
+  noSuchRefundRequest: 'Admin API and panel: no refund request has this id.',
+  ownRefundRequest: 'Admin API and panel: who requests a refund neither approves nor refuses it.',
+  refundRequestDecided: 'Admin API and panel: the refund was approved or refused before.',
+  refundNeedsApproval:
+    'Admin API and panel: a review cannot be refused, because its refund needs a second person (setting `refund_approval_from`). Refund the payment instead; that ends the review.',
   noSuchSettlement: 'Admin API: no settlement has this id.',
   settlementDecided: 'Admin API: the settlement was approved or voided before.',
   settlementNotNewest: 'Admin API: a later settlement of the account and currency begins where this one ends.',

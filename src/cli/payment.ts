@@ -89,17 +89,25 @@ async function operate(call: Call, action: 'capture' | 'void' | 'refund'): Promi
   const operationId = call.option('operation-id') ?? newId();
   const amount = call.option('amount');
   const answer = await admin
-    .request<Payment & { operation: Operation }>('POST', pathOf(paymentId, `/${action}`), {
-      operation_id: operationId,
-      ...(amount !== undefined && { amount }),
-    })
+    .request<Payment & { operation: Operation | null; refund_request?: { request_id: string } }>(
+      'POST',
+      pathOf(paymentId, `/${action}`),
+      {
+        operation_id: operationId,
+        ...(amount !== undefined && { amount }),
+      },
+    )
     .catch((error: unknown) => {
       if (!(error instanceof UnreachableError)) throw error;
       throw new UnreachableError(
         `${error.message} The ${action} may have been carried out: repeat the command with --operation-id ${operationId}, which cannot do it twice.`,
       );
     });
-  const { operation } = answer;
+  const { operation, refund_request } = answer;
+  if (operation === null) {
+    call.output.result(answer, () => `The refund waits for a second person: request ${refund_request?.request_id}.`);
+    return undefined;
+  }
   call.output.result(answer, () => members({ payment_id: answer.payment_id, status: answer.status, ...operation }));
   return operation.state === 'declined' ? 1 : undefined;
 }

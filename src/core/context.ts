@@ -55,6 +55,7 @@ import type { CreditStore } from '../store/payments/credits.ts';
 import type { NotificationStore } from '../store/payments/notifications.ts';
 import type { OperationStore } from '../store/payments/operations.ts';
 import type { PaymentStore, PaymentWithDetails } from '../store/payments/payments.ts';
+import type { RefundRequestStore } from '../store/payments/refund-requests.ts';
 import type { PriceStore } from '../store/prices/prices.ts';
 import type { ProjectionStore } from '../store/projections/projections.ts';
 import type { ReceiptStore } from '../store/receipts/receipts.ts';
@@ -354,6 +355,7 @@ export interface Gateway {
   figures: FigureStore;
   ledger: LedgerStore;
   adjustments: AdjustmentStore;
+  refundRequests: RefundRequestStore;
   terms: TermsStore;
   holidays: HolidayStore;
   reserve: ReserveStore;

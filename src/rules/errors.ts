@@ -73,6 +73,10 @@ export const ERRORS = {
   payoutNotPossible: { code: 100000, message: 'These settlements cannot be paid now.', http: 400 },
   noSuchTransfer: { code: 101000, message: 'Transfer does not exist.', http: 404 },
   transferRecorded: { code: 100000, message: 'This was recorded for the transfer already.', http: 400 },
+  noSuchRefundRequest: { code: 101000, message: 'Refund request does not exist.', http: 404 },
+  ownRefundRequest: { code: 100000, message: 'Another person has to decide about this refund.', http: 403 },
+  refundRequestDecided: { code: 100000, message: 'This refund is decided already.', http: 400 },
+  refundNeedsApproval: { code: 100000, message: 'This refund needs a second person.', http: 403 },
   duplicateOperation: { code: 100000, message: 'operation_id: Duplicate operation.', http: 400 },
   refundNotAllowed: { code: 100000, message: 'Refund is not allowed', http: 400 },
   refundOnlyInPortal: {

@@ -64,6 +64,7 @@ const GROUPS = {
     orders: [
       'descriptor',
       'refunds_allowed',
+      'refund_approval_from',
       'telephone_orders',
       'authorisation_days',
       'order_id_reuse',

@@ -3,7 +3,7 @@
 import { NETWORK_NAMES } from '../lib/cards/networks.ts';
 import type { HashCase } from '../lib/crypto/hash.ts';
 import { isUuid } from '../lib/crypto/id.ts';
-import { isLoopbackHost, parseRange } from '../lib/http/address.ts';
+import { parseRange } from '../lib/http/address.ts';
 import { minorUnits } from '../lib/money/money.ts';
 import { isObject, isText } from '../lib/text/json.ts';
 import { mostSimilar } from '../lib/text/similar.ts';
@@ -18,7 +18,23 @@ import { expectation } from './expectation.ts';
 import { LIMITS } from './limits.ts';
 import { isPercent } from './risk/fraud-rates.ts';
 import { areVolumeLimits, type VolumeLimit } from './risk/volume-limits.ts';
-import { choice, emailAddress, flag, isTexts, kind, phone, publicLink, type Row, row, text } from './setting-kinds.ts';
+import {
+  choice,
+  colour,
+  country,
+  decimal,
+  emailAddress,
+  flag,
+  isTexts,
+  kind,
+  locale,
+  origins,
+  phone,
+  publicLink,
+  type Row,
+  row,
+  text,
+} from './setting-kinds.ts';
 import { certificate, identityKey, walletKey } from './wallet-settings.ts';
 
 export type { SettingInput } from './setting-kinds.ts';
@@ -106,30 +122,7 @@ const volumeLimits = kind(
   'json',
 );
 const uuid = kind('a UUID, or empty', (value) => value === '' || (typeof value === 'string' && isUuid(value)));
-const colour = kind('a colour such as #1a7f5a, or empty', (value) =>
-  /^(#[0-9a-f]{6})?$/i.test(typeof value === 'string' ? value : '?'),
-);
-const locale = kind('a language tag such as en or pt-BR, or empty', (value) =>
-  /^([a-z]{2,3}(-[A-Za-z0-9]{2,8})*)?$/.test(typeof value === 'string' ? value : '?'),
-);
 
-const origins = kind(
-  'a list of https origins such as https://shop.example, or http ones on this machine',
-  (value) =>
-    isTexts(value, (text) => {
-      // A wildcard would allow every site, and other characters have a meaning in the Content-Security-Policy header.
-      const url = /^[\w.:/[\]-]+$/.test(text) ? URL.parse(text) : null;
-      return (
-        url?.origin === text &&
-        (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname)))
-      );
-    }),
-  'list',
-);
-
-const country = kind('two capital letters such as DE, or empty', (value) =>
-  /^([A-Z]{2})?$/.test(typeof value === 'string' ? value : '?'),
-);
 const someOf = (...choices: string[]) =>
   kind(
     `a list of ${choices.join(', ')}`,
@@ -149,6 +142,11 @@ export const SETTINGS = {
     'Whether users of the merchant may take cards on the phone: such payments have no 3-D Secure, so the merchant bears the risk.',
   ),
   refunds_allowed: row(true, flag, 'Whether payments of this account may be refunded.'),
+  refund_approval_from: row(
+    '',
+    decimal,
+    'The amount from which the refunds of one payment, together, need a second person, in the currency of the payment; empty means never. Holds for the panel and the admin API.',
+  ),
   callback_url: row('', callbackUrl, 'The address that callbacks are sent to.'),
   callback_format: row('form', choice('form', 'json'), 'The format of callback bodies.'),
   callback_hash_case: row<HashCase>(

@@ -72,6 +72,7 @@ import { createCreditStore } from '../store/payments/credits.ts';
 import { createNotificationStore } from '../store/payments/notifications.ts';
 import { createOperationStore } from '../store/payments/operations.ts';
 import { createPaymentStore } from '../store/payments/payments.ts';
+import { createRefundRequestStore } from '../store/payments/refund-requests.ts';
 import { createPriceStore } from '../store/prices/prices.ts';
 import { createProjectionStore } from '../store/projections/projections.ts';
 import { createReceiptStore } from '../store/receipts/receipts.ts';
@@ -247,6 +248,7 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     figures: createFigureStore(database),
     ledger: createLedgerStore(database),
     adjustments: createAdjustmentStore(database),
+    refundRequests: createRefundRequestStore(database),
     terms: createTermsStore(database),
     holidays: createHolidayStore(database),
     reserve: createReserveStore(database),

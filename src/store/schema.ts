@@ -699,6 +699,25 @@ export interface Schema {
     totals: ColumnType<unknown, string, string> | null;
     updatedAt: ColumnType<number, string, string>;
   };
+  refundRequests: {
+    mid: string;
+    requestId: string;
+    paymentId: string;
+    operationId: string;
+    content: string;
+    currency: string;
+    amount: bigint;
+    note: string | null;
+    state: string;
+    authorKind: string;
+    authorId: string | null;
+    authorName: string;
+    authorLimit: string | null;
+    requestedAt: ColumnType<number, string, string>;
+    decidedBy: string | null;
+    decidedAt: ColumnType<number, string, string> | null;
+    dueAt: ColumnType<number, string, string> | null;
+  };
   refusedSeries: {
     mid: string;
     firstPaymentId: string;

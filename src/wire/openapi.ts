@@ -19,6 +19,7 @@ import { PAYMENT_PATHS, PAYMENT_SCHEMAS } from './openapi/payments.ts';
 import { POST_PATHS, POST_SCHEMAS } from './openapi/post.ts';
 import { PRICE_PATHS, PRICE_SCHEMAS } from './openapi/prices.ts';
 import { RECONCILIATION_PATHS, RECONCILIATION_SCHEMAS } from './openapi/reconciliations.ts';
+import { REFUND_REQUEST_PATHS, REFUND_REQUEST_SCHEMAS } from './openapi/refund-requests.ts';
 import { REPORT_PATHS, REPORT_SCHEMAS } from './openapi/reports.ts';
 import { REQUEST_PATHS, REQUEST_SCHEMAS } from './openapi/requests.ts';
 import { RESTORE_PATHS, RESTORE_SCHEMAS } from './openapi/restores.ts';
@@ -363,6 +364,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
       ...CHARGEBACK_PATHS,
       ...RISK_PATHS,
       ...REPORT_PATHS,
+      ...REFUND_REQUEST_PATHS,
       ...LEDGER_PATHS,
       ...SETTLEMENT_PATHS,
       ...STATEMENT_PATHS,
@@ -401,6 +403,7 @@ export function openApi(publicUrl: string): Record<string, unknown> {
         ...CHARGEBACK_SCHEMAS,
         ...RISK_SCHEMAS,
         ...REPORT_SCHEMAS,
+        ...REFUND_REQUEST_SCHEMAS,
         ...LEDGER_SCHEMAS,
         ...SETTLEMENT_SCHEMAS,
         ...STATEMENT_SCHEMAS,

@@ -799,6 +799,7 @@ describe('payment details', () => {
       ],
       notifications: [],
       // The account has no callback_url.
+      refund_requests: [],
       receipt: null,
       risk: null,
       callbacks: [

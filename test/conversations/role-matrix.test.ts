@@ -146,6 +146,7 @@ async function belongings(
     adjustmentId: (
       await shop.admin('POST', '/ledger/adjustments', { mid, currency: 'USD', amount: '1.00', reason: 'Goodwill' })
     ).body.adjustment_id,
+    requestId: await waitingRefund(mid, (await shop.sale(order('large'), merchant)).body.trans_id),
     planId: plan.plan_id,
     tokenId: (await shop.admin('POST', '/tokens', { name: `${name} token`, role: 'viewer', mids: [mid] })).body
       .token_id,
@@ -160,6 +161,11 @@ async function belongings(
     transferId: payout.transfers[0].transfer_id,
     reconciliationId,
   };
+}
+
+async function waitingRefund(mid: string, paymentId: string): Promise<string> {
+  await shop.admin('PATCH', `/accounts/${mid}`, { refund_approval_from: '5.00' });
+  return (await shop.admin('POST', `/payments/${paymentId}/refund`)).body.refund_request.request_id;
 }
 
 async function apiCaller(role: Role, mids: string[] | null): Promise<TestCaller> {

@@ -97,6 +97,10 @@ const listOf = (good: string[]): [unknown[], unknown[]] => [
 
 const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   refunds_allowed: FLAG,
+  refund_approval_from: [
+    ['', '0', '500', '500.00', '0.5000'],
+    ['much', '-1', '1.00000', '1,5', 500, null, true],
+  ],
   telephone_orders: FLAG,
   invoice_reminders: FLAG,
   callback_url: CALLBACK_URL_VALUES,

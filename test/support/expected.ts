@@ -65,6 +65,7 @@ export const EVENTS: PaymentEvent[] = [
 export const DEFAULT_SETTINGS = {
   telephone_orders: false,
   refunds_allowed: true,
+  refund_approval_from: '',
   callback_url: '',
   callback_format: 'form',
   callback_hash_case: 'ascii',

@@ -26,6 +26,8 @@ export interface Ids {
   planId: string;
   tokenId: string;
   adjustmentId: string;
+  /** A refund that waits for a second person. */
+  requestId: string;
   operatorId: string;
   linkId: string;
   invoiceId: string;
@@ -276,6 +278,10 @@ export const ADMIN_API: Readonly<Record<string, Row>> = {
   'PATCH /connections/:connectionId': ok('connections.manage', json({ name: 'Own connection' })),
   'POST /connections/:connectionId/check': ok('connections.manage'),
   'PUT /accounts/:mid/routes': ok('connections.manage', json([])),
+  'GET /refund-requests': listed('payments.view'),
+  'GET /refund-requests.csv': listed('payments.view'),
+  'POST /refund-requests/:requestId/approve': ok('payments.refund'),
+  'POST /refund-requests/:requestId/refuse': ok('payments.refund', { own: 400 }),
   'POST /payments/:paymentId/refund': ok('payments.refund', json({ amount: '0.01' })),
   'POST /payments/:paymentId/capture': ok('payments.operate', { own: 400 }),
   'POST /payments/:paymentId/void': ok('payments.operate', { own: 400 }),
@@ -508,6 +514,8 @@ export const PANEL: Readonly<Record<string, Row>> = {
   'POST /admin/payments/filters/delete': done('payments.view', json({ name: 'Mine' })),
   'POST /admin/payments/:paymentId/capture': done('payments.operate', { own: 400 }),
   'POST /admin/payments/:paymentId/void': done('payments.operate', { own: 400 }),
+  'POST /admin/refund-requests/:requestId/approve': done('payments.refund'),
+  'POST /admin/refund-requests/:requestId/refuse': done('payments.refund', { own: 400 }),
   'POST /admin/payments/:paymentId/refund': done('payments.refund', json({ amount: '0.01' })),
   'POST /admin/payments/:paymentId/attention/accept': done('payments.resolve_attention', { own: 400 }),
   'POST /admin/payments/:paymentId/attention/refund': done('payments.resolve_attention', { own: 400 }),

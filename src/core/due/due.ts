@@ -12,6 +12,7 @@ import { sendDueReminders } from '../invoices/reminders.ts';
 import { sendDueNotices } from '../operators/notices.ts';
 import { processDueOperation, processDuePayment } from '../payments/due.ts';
 import { processDueNotifications } from '../payments/notifications.ts';
+import { sendDueRefunds } from '../payments/refund-requests.ts';
 import { foldDueProjections } from '../projections/projections.ts';
 import { sendDueReceipts } from '../receipts/receipts.ts';
 import { runBackTests } from '../risk/back-tests.ts';
@@ -71,6 +72,11 @@ const subscriptions: Kind = (gateway) => [
 ];
 
 const reviews: Kind = (gateway) => [{ name: 'reviews', run: (isStopped) => processDueReviews(gateway, isStopped) }];
+
+/** Approved refunds whose process died before it sent them. */
+const approvedRefunds: Kind = (gateway) => [
+  { name: 'approved refunds', run: (isStopped) => sendDueRefunds(gateway, isStopped) },
+];
 
 /** Back-tests whose process has died. */
 const backTests: Kind = (gateway) => [{ name: 'back-tests', run: () => runBackTests(gateway) }];
@@ -174,6 +180,7 @@ const KINDS = [
   notifications,
   operations,
   payments,
+  approvedRefunds,
   reviews,
   backTests,
   subscriptions,

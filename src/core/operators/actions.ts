@@ -4,11 +4,12 @@ import { Refusal } from '../../rules/errors.ts';
 import type { RefundReason } from '../../rules/refund-reasons.ts';
 import { isAllowed, type Permission, type Role } from '../../rules/roles.ts';
 import type { AuditEntry } from '../../store/audit/audit.ts';
-import type { PaymentWithDetails } from '../../store/payments/payments.ts';
+import type { OperationRow, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { capture, readAmount, refund, voidPayment } from '../payments/change.ts';
 import type { Initiator, OperationResult } from '../payments/operate.ts';
+import { earlierRequest, type RefundRequest, requestRefund } from '../payments/refund-requests.ts';
 import { type Decision, type Resolved, readNote, resolveAttention } from '../payments/resolve.ts';
 import { auditEntry, type Caller, type Principal, sees } from './principal.ts';
 
@@ -101,6 +102,11 @@ export async function attendAs(
   return (await resolveAs(gateway, principal, by, paymentId, decision)).payment;
 }
 
+/** The payment with the operation, or with the refund that waits for a second person. */
+export type Operated =
+  | { payment: PaymentWithDetails; operation: OperationRow; request?: undefined }
+  | { payment: PaymentWithDetails; operation?: undefined; request: RefundRequest };
+
 export async function operateAs(
   gateway: Gateway,
   principal: Pick<Principal, 'mids' | 'refundLimit'>,
@@ -108,7 +114,7 @@ export async function operateAs(
   paymentId: string,
   action: OperatorAction,
   request: OperatorRequest,
-): Promise<OperationResult> {
+): Promise<Operated> {
   const payment = await requirePayment(gateway, principal, paymentId);
   const account = await findAccount(gateway, payment.mid);
   if (!account) throw new Refusal('noSuchPayment');
@@ -123,9 +129,19 @@ export async function operateAs(
   };
   const entry = auditEntry(gateway, by, `payments.${action}`, { mid, subject, after });
   const record = recorder(gateway, entry);
-  const requester = { id: by.id, refundLimit: principal.refundLimit };
+  const { refundLimit } = principal;
+  const requester = { id: by.id, refundLimit, approvalFrom: account.settings.refund_approval_from };
   const initiator = { actor: 'operator', name: by.name, ...(note !== '' && { note }), requester, record } as const;
-  return PERFORM[action](gateway, account, payment, request, initiator);
+  const earlier = action === 'refund' ? await earlierRequest(gateway, payment, request) : undefined;
+  if (earlier && earlier.state !== 'approved') return { payment, request: earlier };
+  try {
+    return await PERFORM[action](gateway, account, payment, request, initiator);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.error !== 'refundNeedsApproval') throw error;
+    const current = await requirePayment(gateway, principal, paymentId);
+    const wanted = { amount: request.amount, operationId: request.operationId, note };
+    return { payment: current, request: await requestRefund(gateway, account, current, by, refundLimit, wanted) };
+  }
 }
 
 /** The actions that the role has and that a payment in this state may allow; the operation itself decides. */

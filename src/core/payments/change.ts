@@ -1,5 +1,5 @@
 /** Captures, voids and refunds: checks whether the payment allows them; the order of the checks is their precedence. */
-import { minorUnits } from '../../lib/money/money.ts';
+import { minorUnits, amountText as textOf } from '../../lib/money/money.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import { DOCS } from '../../rules/docs.ts';
@@ -11,7 +11,7 @@ import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Account, Gateway } from '../context.ts';
 import { requireReviewed } from '../risk/reviewed.ts';
 import { type Initiator, type OperationPlan, type OperationResult, operate } from './operate.ts';
-import { idempotencyKeyOf } from './operation-ids.ts';
+import { type IdempotencyKey, idempotencyKeyOf } from './operation-ids.ts';
 
 /** Reads the amount of a request in minor units; an empty one means everything. */
 export function readAmount(text: string, payment: Payment, { settings }: Account, everything: bigint): bigint {
@@ -122,6 +122,28 @@ export const refundPlan =
     if (amount > refundable) throw new Refusal('refundTooMuch');
     return { verb, amount };
   };
+
+const definite = (amount: bigint, { currency }: Payment): string => textOf(amount, exponentOf(currency));
+
+/** What a refund of this amount would do now, or the refusal; an empty text means everything. */
+export const plannedRefund = (
+  gateway: Gateway,
+  account: Account,
+  payment: Payment,
+  amount: bigint | string,
+): OperationPlan =>
+  refundPlan(gateway, account, typeof amount === 'string' ? amount : definite(amount, payment), 'refund')(payment);
+
+/** Sends a refund of exactly this amount under the id that was given to it before. */
+export const sendRefund = (
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  amount: bigint,
+  initiator: Initiator,
+  key: IdempotencyKey,
+): Promise<OperationResult> =>
+  operate(gateway, payment, initiator, (current) => plannedRefund(gateway, account, current, amount), key);
 
 function reversal(current: Payment, account: Account, amountText: string): OperationPlan {
   const amount = readAmount(amountText, current, account, current.authorised);

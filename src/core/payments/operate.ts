@@ -25,7 +25,7 @@ import { callProvider, type Reply, sendDeadline } from './call.ts';
 import { type IdempotencyKey, resultOfRepeat } from './operation-ids.ts';
 import { expireAfterRefusedVoid } from './provider.ts';
 import { scheduleNextQuery } from './query-schedule.ts';
-import { type Requester, requireWithinLimit } from './refund-limit.ts';
+import { type Requester, requireNoApproval, requireWithinLimit } from './refund-limit.ts';
 import { isExpectedAmount, wrongAmountRecord } from './reported-amounts.ts';
 import { notifyUrlOf } from './submission.ts';
 
@@ -125,9 +125,12 @@ export async function operate(
     if (idempotencyKey) existing = await gateway.operations.find(key);
     if (existing) return undefined;
     const { verb, amount } = plan(before);
-    if (typeof initiator === 'object') await requireWithinLimit(gateway, before, initiator.requester, { verb, amount });
-    // After the checks, so that the log has no refused request, and before the intent, so that it has every other one.
-    if (typeof initiator === 'object') await initiator.record();
+    if (typeof initiator === 'object') {
+      await requireWithinLimit(gateway, before, initiator.requester, { verb, amount });
+      requireNoApproval(before, initiator.requester, { verb, amount });
+      // After the checks, so that the log has no refused request, and before the intent, so that it has every other one.
+      await initiator.record();
+    }
     const intent: OperationRow = {
       ...key,
       paymentId: before.paymentId,

@@ -1,4 +1,4 @@
-/** The limit of the refunds of one user: it bounds the sum of what the user gives back of one payment. */
+/** What an operator or token may refund: up to the limit of the user, and with a second person from an amount on. */
 import { amountText } from '../../lib/money/money.ts';
 import { limitUnits } from '../../lib/money/refund-limit.ts';
 import { exponentOf } from '../../rules/currencies.ts';
@@ -11,6 +11,8 @@ export interface Requester {
   id: string | null;
   /** A decimal number in the currency of the payment; null for no limit. */
   refundLimit: string | null;
+  /** The setting `refund_approval_from` of the account; absent where a second person has decided, or is not needed. */
+  approvalFrom?: string;
 }
 
 /** The operations that give money back. */
@@ -35,4 +37,19 @@ export async function requireWithinLimit(
   if (amount <= left) return;
   const sentence = `Your limit for refunds of one payment is ${refundLimit} ${payment.currency}; you can refund ${amountText(left > 0n ? left : 0n, exponent)} of this one.`;
   throw new Refusal('forbidden', [{ field: 'amount', sentence }]);
+}
+
+/**
+ * Refuses a refund that needs a second person: all refunds of the payment count together, so that it cannot be split. A
+ * reversal moves no money, and what a failed payment left at the provider was never the merchant's.
+ */
+export function requireNoApproval(
+  { currency, refunded, reserved }: Payment,
+  { approvalFrom = '' }: Requester,
+  { verb, amount }: Pick<OperationRow, 'verb' | 'amount'>,
+): void {
+  if (verb !== 'refund' || approvalFrom === '') return;
+  if (refunded + reserved + amount < limitUnits(approvalFrom, exponentOf(currency))) return;
+  const sentence = `Refunds of one payment from ${approvalFrom} ${currency} on need a second person.`;
+  throw new Refusal('refundNeedsApproval', [{ field: 'amount', sentence }]);
 }

@@ -11,7 +11,7 @@ import { auditEntry, type Caller, type Principal, sees } from '../operators/prin
 import { withHistory, writeWithRetry } from '../payments/advance.ts';
 import { captureReviewed, refund, refundPlan, voidPayment } from '../payments/change.ts';
 import type { Initiator, OperationResult } from '../payments/operate.ts';
-import { requireWithinLimit } from '../payments/refund-limit.ts';
+import { requireNoApproval, requireWithinLimit } from '../payments/refund-limit.ts';
 import { readNote } from '../payments/resolve.ts';
 
 export const REVIEW_DECISIONS = ['approve', 'refuse'] as const;
@@ -93,10 +93,13 @@ export async function decideReview(
   if (review.reviewState !== 'waiting')
     throw new Refusal('reviewEnded', [{ field: 'decision', sentence: `The review is ${review.reviewState}.` }]);
   requirePossible(gateway, account, payment, decision);
-  const requester = { id: by.id, refundLimit: principal.refundLimit };
+  const { refundLimit } = principal;
+  const requester = { id: by.id, refundLimit, approvalFrom: account.settings.refund_approval_from };
   if (payment.state === 'SETTLED' && decision === 'refuse') {
-    const { amount } = refundPlan(gateway, account, '', 'refund')(payment);
-    await requireWithinLimit(gateway, payment, requester, { verb: 'refund', amount });
+    const plan = refundPlan(gateway, account, '', 'refund')(payment);
+    await requireWithinLimit(gateway, payment, requester, plan);
+    // The payment is refunded on its own page then, by two persons; the review ends with that.
+    requireNoApproval(payment, requester, plan);
   }
   const { mid } = payment;
   const at = gateway.clock.now(mid);

@@ -47,6 +47,7 @@ import { operationPages } from './payments/operate.ts';
 import { paymentPage } from './payments/payment.ts';
 import { paymentPages } from './payments/payments.ts';
 import { receiptPages } from './payments/receipt.ts';
+import { refundRequestPages } from './payments/refund-requests.ts';
 import { assignmentPages } from './prices/assignment.ts';
 import { pricePages } from './prices/prices.ts';
 import { versionPages } from './prices/version.ts';
@@ -93,6 +94,7 @@ export const PANEL_ROUTES: readonly PanelRoute[] = [
   ...erasurePages,
   ...receiptPages,
   ...attentionPages,
+  ...refundRequestPages,
   ...chargebackPages,
   ...riskListPages,
   ...riskRulePages,

@@ -173,6 +173,13 @@ async function scrubTexts(transaction: Transaction, { before: { mid, paymentId }
     await sql`update operations set reason = ${reason && scrub(reason)}, provider_state = ${scrubJson(state)}
       where ${own} and operation_id = ${id}`.execute(transaction);
   }
+  const requests = await sql<{ id: string; note: string }>`
+    select request_id as id, note from refund_requests where ${own} and note is not null`.execute(transaction);
+  for (const { id, note } of requests.rows) {
+    await sql`update refund_requests set note = ${scrub(note)} where ${own} and request_id = ${id}`.execute(
+      transaction,
+    );
+  }
   const callbacks = await sql<{ seq: number; url: string }>`
     select seq, url from callbacks where ${own} and url is not null`.execute(transaction);
   for (const { seq, url } of callbacks.rows) {

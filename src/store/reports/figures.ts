@@ -67,6 +67,8 @@ export interface OpenWork {
   /** Those parked callbacks that were tried: the others belong to accounts without an address. */
   callbacksGivenUp: number;
   notificationsUnmatched: number;
+  /** Refunds that need a second person. */
+  refundsWaiting: number;
   /** The endpoints of waiting callbacks that failed at least once. */
   failing: { mid: string; url: string | null; callbacks: number; oldestAt: number }[];
   failingEndpoints: number;
@@ -77,10 +79,12 @@ export interface FigureStore {
   report(range: FigureRange, groups: readonly FigureGroup[], most: number): Promise<ReportFigures>;
   overview(range: FigureRange, bucket: 'hour' | 'day'): Promise<OverviewFigures>;
   openWork(mids: readonly string[] | null): Promise<OpenWork>;
-  /** The number of payments on the attention list, up to `LIMITS.badgeMost`. */
+  /** The number of payments and refunds on the attention list; of each, up to `LIMITS.badgeMost` are counted. */
   marked(mids: readonly string[] | null): Promise<number>;
   /** The payments on the attention list, by mark. */
   attention(mids: readonly string[] | null): Promise<OpenWork['attention']>;
+  /** The number of refunds that wait for a second person. */
+  refundsWaiting(mids: readonly string[] | null): Promise<number>;
 }
 
 interface Statement {
@@ -243,6 +247,8 @@ const countUpTo = (table: string, condition: string, most: number = LIMITS.count
 
 const IN_SCOPE = '($1::uuid[] is null or mid = any($1::uuid[]))';
 
+const REFUNDS_WAITING = `state = 'waiting' and ${IN_SCOPE}`;
+
 /**
  * A payment in doubt is queried again within a day, by the clock of its account. Payments that are due later, such as
  * authorisations, are skipped in the index.
@@ -259,6 +265,7 @@ const COUNTS = `
     ${countUpTo('callbacks', `due_at is not null and ${IN_SCOPE}`)} as "callbacksWaiting",
     ${countUpTo('callbacks', `state = 'parked' and ${IN_SCOPE}`)} as "callbacksParked",
     ${countUpTo('callbacks', `state = 'parked' and attempts > 0 and ${IN_SCOPE}`)} as "callbacksGivenUp",
+    ${countUpTo('refund_requests', REFUNDS_WAITING)} as "refundsWaiting",
     ${countUpTo('provider_notifications', `state = 'unmatched' and $1::uuid[] is null`)} as "notificationsUnmatched"`;
 
 const FAILING = `
@@ -271,7 +278,8 @@ const FAILING = `
   )
   select *, (select count(*)::int from failing) as total from failing order by callbacks desc, mid limit ${LIMITS.overviewItems}`;
 
-const MARKED = `select ${countUpTo('payments', `attention is not null and ${IN_SCOPE}`, LIMITS.badgeMost)} as marked`;
+const MARKED = `select ${countUpTo('payments', `attention is not null and ${IN_SCOPE}`, LIMITS.badgeMost)}
+  + ${countUpTo('refund_requests', REFUNDS_WAITING, LIMITS.badgeMost)} as marked`;
 
 const ATTENTION = `
   select attention, count(*)::int as payments from (
@@ -322,6 +330,10 @@ export function createFigureStore(database: Database): FigureStore {
     },
     async attention(mids) {
       return (await pool.query<OpenWork['attention'][number]>(ATTENTION, [mids])).rows;
+    },
+    async refundsWaiting(mids) {
+      const text = `select ${countUpTo('refund_requests', REFUNDS_WAITING)} as waiting`;
+      return (await pool.query<{ waiting: number }>(text, [mids])).rows[0]?.waiting ?? 0;
     },
     async openWork(mids) {
       const [counts, attention, failing] = await Promise.all([

@@ -20,6 +20,7 @@ import { paymentExportRoutes } from './payment-export.ts';
 import { notificationRoutes, paymentRoutes } from './payments.ts';
 import { priceRoutes } from './prices.ts';
 import { reconciliationRoutes } from './reconciliations.ts';
+import { refundRequestRoutes } from './refund-requests.ts';
 import { reportRoutes } from './reports.ts';
 import { requestRoutes } from './requests.ts';
 import { restoreRoutes } from './restores.ts';
@@ -44,6 +45,7 @@ export function adminRoutes(app: FastifyInstance, gateway: Gateway, access: Acce
   priceRoutes(app, gateway);
   paymentRoutes(app, gateway);
   paymentExportRoutes(app, gateway);
+  refundRequestRoutes(app, gateway);
   erasureRoutes(app, gateway);
   notificationRoutes(app, gateway);
   callbackRoutes(app, gateway);

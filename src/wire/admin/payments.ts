@@ -18,6 +18,7 @@ import {
   originView,
   paymentView,
 } from '../../core/exports/payment-view.ts';
+import { refundRequestView } from '../../core/exports/refund-requests.ts';
 import { isMerchantView, paymentMoney } from '../../core/ledger/ledger.ts';
 import {
   ACTION_PERMISSIONS,
@@ -29,6 +30,7 @@ import {
 } from '../../core/operators/actions.ts';
 import { countPayments, inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
+import { listRefundRequests } from '../../core/payments/refund-requests.ts';
 import type { Decision } from '../../core/payments/resolve.ts';
 import { riskView } from '../../core/risk/decisions.ts';
 import { isUuid } from '../../lib/crypto/id.ts';
@@ -89,6 +91,13 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
         details: detailsView(payment),
         history: history.map((row) => historyView(row, payment.currency)),
         operations: operations.map((operation) => operationView(payment, operation)),
+        refund_requests: (
+          await listRefundRequests(
+            gateway,
+            { mids: null, mid: payment.mid, paymentId: payment.paymentId },
+            LIMITS.adminPageSize,
+          )
+        ).map(refundRequestView),
         provider_calls: history.flatMap((row) => (row.call ? [callView(row)] : [])),
         notifications: notifications.map(notificationView),
         callbacks: (await listPaymentCallbacks(gateway, payment)).map(loggedView),
@@ -104,10 +113,13 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
     app.post<{ Params: { paymentId: string } }>(
       `/payments/:paymentId/${name}`,
       needs(ACTION_PERMISSIONS[name], 'accounts'),
-      async ({ principal, caller, params, body }) => {
+      async ({ principal, caller, params, body }, reply) => {
         const wanted = readOperationRequest(body);
-        const { payment, operation } = await operateAs(gateway, principal, caller, params.paymentId, name, wanted);
-        return { ...paymentView(payment), operation: operationView(payment, operation) };
+        const done = await operateAs(gateway, principal, caller, params.paymentId, name, wanted);
+        const { payment, operation, request } = done;
+        if (operation) return { ...paymentView(payment), operation: operationView(payment, operation) };
+        reply.code(202);
+        return { ...paymentView(payment), operation: null, refund_request: refundRequestView(request) };
       },
     );
   }

@@ -64,6 +64,7 @@ export function reportRoutes(app: FastifyInstance, gateway: Gateway): void {
         chargebacks: found.totals.chargebacks,
         parked_callbacks: openWork.callbacksParked,
         unmatched_notifications: openWork.notificationsUnmatched,
+        refunds_to_approve: openWork.refundsWaiting,
       },
     };
   });

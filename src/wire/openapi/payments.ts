@@ -152,6 +152,7 @@ export const PAYMENT_SCHEMAS: Readonly<Record<string, Json>> = {
     details,
     history: listOf(historyRow),
     operations: listOf(operation),
+    refund_requests: described(listOf(ref('RefundRequest')), 'Refunds that needed a second person, newest first.'),
     provider_calls: listOf(providerCall),
     notifications: listOf(notificationRow),
     callbacks: listOf(ref('LoggedCallback')),
@@ -308,6 +309,12 @@ export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
           requestBody: { required: false, content: { 'application/json': { schema: object({}, operationRequest) } } },
           responses: {
             ...answers('The updated payment and the operation.', object({ ...PAYMENT, operation })),
+            ...(name === 'refund' &&
+              answers(
+                'The refund waits for a second person (setting `refund_approval_from`).',
+                object({ ...PAYMENT, operation: { type: 'null' }, refund_request: ref('RefundRequest') }),
+                '202',
+              )),
             ...paymentRefusals,
           },
         }),

@@ -130,6 +130,7 @@ export const REPORT_SCHEMAS: Readonly<Record<string, Json>> = {
       chargebacks: described(integer, 'Chargebacks in the range.'),
       parked_callbacks: counted,
       unmatched_notifications: counted,
+      refunds_to_approve: counted,
     }),
   }),
   Report: object({

@@ -135,6 +135,19 @@ describe('a brand that settles at once', () => {
     expect(await waiting(merchant)).toEqual([]);
   });
 
+  test('whose refund needs a second person ends when the payment is refunded', async () => {
+    const { merchant, id } = await settledReview();
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { refund_approval_from: '0.01' });
+    const { status, body } = await decide(id, 'refuse');
+    expect([status, body.error_message]).toEqual([403, 'This refund needs a second person.']);
+    expect(await waiting(merchant)).toEqual([id]);
+    const { request_id } = (await shop.admin('POST', `/payments/${id}/refund`)).body.refund_request;
+    const { token } = (await shop.admin('POST', '/tokens', { name: 'second', role: 'owner' })).body;
+    expect((await shop.admin('POST', `/refund-requests/${request_id}/approve`, undefined, token)).status).toBe(200);
+    await processEverythingDue(shop.gateway);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'REFUND', risk: { review: { state: 'over' } } });
+  });
+
   test.each([
     ['the account allows no refunds', { refunds_allowed: false }, 'api'],
     ['the provider refunds on its own pages only', {}, 'portal'],

@@ -24,6 +24,7 @@ import { payments } from './de/payments.ts';
 import { payouts } from './de/payouts.ts';
 import { prices } from './de/prices.ts';
 import { reconciliations } from './de/reconciliations.ts';
+import { refundRequests } from './de/refund-requests.ts';
 import { reports } from './de/reports.ts';
 import { requests } from './de/requests.ts';
 import { restore } from './de/restore.ts';
@@ -107,6 +108,7 @@ export const de: PanelTexts = {
   overview,
   reports,
   reconciliations,
+  refundRequests,
   links,
   installation,
   invoices,

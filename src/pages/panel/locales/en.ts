@@ -24,6 +24,7 @@ import { payments } from './en/payments.ts';
 import { payouts } from './en/payouts.ts';
 import { prices } from './en/prices.ts';
 import { reconciliations } from './en/reconciliations.ts';
+import { refundRequests } from './en/refund-requests.ts';
 import { reports } from './en/reports.ts';
 import { requests } from './en/requests.ts';
 import { restore } from './en/restore.ts';
@@ -107,6 +108,7 @@ export const en = {
   overview,
   reports,
   reconciliations,
+  refundRequests,
   links,
   installation,
   invoices,

@@ -24,6 +24,7 @@ import { payments } from './es/payments.ts';
 import { payouts } from './es/payouts.ts';
 import { prices } from './es/prices.ts';
 import { reconciliations } from './es/reconciliations.ts';
+import { refundRequests } from './es/refund-requests.ts';
 import { reports } from './es/reports.ts';
 import { requests } from './es/requests.ts';
 import { restore } from './es/restore.ts';
@@ -105,6 +106,7 @@ export const es: PanelTexts = {
   overview,
   reports,
   reconciliations,
+  refundRequests,
   links,
   installation,
   invoices,

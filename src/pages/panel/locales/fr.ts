@@ -24,6 +24,7 @@ import { payments } from './fr/payments.ts';
 import { payouts } from './fr/payouts.ts';
 import { prices } from './fr/prices.ts';
 import { reconciliations } from './fr/reconciliations.ts';
+import { refundRequests } from './fr/refund-requests.ts';
 import { reports } from './fr/reports.ts';
 import { requests } from './fr/requests.ts';
 import { restore } from './fr/restore.ts';
@@ -106,6 +107,7 @@ export const fr: PanelTexts = {
   overview,
   reports,
   reconciliations,
+  refundRequests,
   links,
   installation,
   invoices,

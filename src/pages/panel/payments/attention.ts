@@ -35,10 +35,16 @@ import {
 } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
+import { REFUND_MARK, waitingRefunds } from './refund-requests.ts';
 
 const PAGE_SIZE = 25;
 const PATH = '/admin/attention';
 const text = panelTexts.attention;
+
+/** The marks of payments, and the refunds that wait for a second person. */
+const MARKS = [...ATTENTIONS, REFUND_MARK] as const;
+type Mark = (typeof MARKS)[number];
+type Counts = Readonly<Record<Mark, number>>;
 
 const paymentPath = (paymentId: string): string => `/admin/payments/${paymentId}`;
 
@@ -68,9 +74,33 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
   const { principal } = session;
   const names = await accountNames(request);
   const mid = isUuid(query.mid ?? '') && sees(principal, query.mid as string) ? query.mid : undefined;
-  const counts = await attentionCounts(gateway, mid === undefined ? principal.mids : [mid]);
-  const mark =
-    ATTENTIONS.find((one) => one === query.mark) ?? ATTENTIONS.find((one) => counts[one] > 0) ?? ATTENTIONS[0];
+  const mids = mid === undefined ? principal.mids : [mid];
+  const counts: Counts = {
+    ...(await attentionCounts(gateway, mids)),
+    [REFUND_MARK]: await gateway.figures.refundsWaiting(mids),
+  };
+  const mark = MARKS.find((one) => one === query.mark) ?? MARKS.find((one) => counts[one] > 0) ?? MARKS[0];
+  const isEmpty = MARKS.every((one) => counts[one] === 0);
+  const list =
+    mark === REFUND_MARK ? await waitingRefunds(request, names, mid) : await markedPayments(request, names, mark, mid);
+  return {
+    title: panelTexts.sections.attention,
+    body: html`<div class="head"><h1>${panelTexts.sections.attention}</h1><p class="soft">${text.lead}</p></div>
+${markPills(counts, mark, mid)}
+${accountFilter(names, mark, mid)}
+<div class="card flush">${isEmpty ? empty(text.none, text.noneHint) : list}</div>`,
+  };
+}
+
+/** The payments with a mark, and the decisions about each. */
+async function markedPayments(
+  request: PanelRequest,
+  names: ReadonlyMap<string, string>,
+  mark: Attention,
+  mid: string | undefined,
+): Promise<Html> {
+  const { gateway, session, query } = request;
+  const { principal } = session;
   const { payments, next } = await listPayments(gateway, {
     attention: mark,
     mid,
@@ -78,7 +108,6 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
     before: isUuid(query.cursor ?? '') ? query.cursor : undefined,
     limit: PAGE_SIZE,
   });
-  const isEmpty = ATTENTIONS.every((one) => counts[one] === 0);
   const columns: Column<Payment>[] = [
     { label: panelTexts.payments.updated, cell: ({ updatedAt }) => time(updatedAt) },
     {
@@ -95,32 +124,27 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
       ? [{ label: text.actions, cell: (one: Payment) => decisionLinks(request, one) || null }]
       : []),
   ];
-  return {
-    title: panelTexts.sections.attention,
-    body: html`<div class="head"><h1>${panelTexts.sections.attention}</h1><p class="soft">${text.lead}</p></div>
-${markPills(counts, mark, mid)}
-${accountFilter(names, mark, mid)}
-<div class="card flush">${!isEmpty && html`<p class="inset">${panelTexts.payments.attentionHints[mark]}</p>`}${
-      payments.length > 0
-        ? table(panelTexts.payments.attentions[mark], columns, payments)
-        : isEmpty
-          ? empty(text.none, text.noneHint)
-          : empty(text.noneOfMark, text.noneOfMarkHint)
-    }${pager(PATH, { ...query, mark }, next ?? undefined)}</div>`,
-  };
+  return html`<p class="inset">${panelTexts.payments.attentionHints[mark]}</p>${
+    payments.length > 0
+      ? table(panelTexts.payments.attentions[mark], columns, payments)
+      : empty(text.noneOfMark, text.noneOfMarkHint)
+  }${pager(PATH, { ...query, mark }, next ?? undefined)}`;
 }
 
-const markPills = (counts: Readonly<Record<Attention, number>>, active: Attention, mid: string | undefined): Html =>
+const nameOf = (mark: Mark): string =>
+  mark === REFUND_MARK ? panelTexts.refundRequests.title : panelTexts.payments.attentions[mark];
+
+const markPills = (counts: Counts, active: Mark, mid: string | undefined): Html =>
   pills(
     text.marks,
-    ATTENTIONS.map((mark) => ({
+    MARKS.map((mark) => ({
       href: withQuery(PATH, { mark, ...(mid && { mid }) }),
-      label: html`${panelTexts.payments.attentions[mark]} ${badge(String(counts[mark]), counts[mark] > 0 ? 'bad' : '')}`,
+      label: html`${nameOf(mark)} ${badge(String(counts[mark]), counts[mark] > 0 ? 'bad' : '')}`,
       isActive: mark === active,
     })),
   );
 
-const accountFilter = (names: ReadonlyMap<string, string>, mark: Attention, mid: string | undefined): Html | false =>
+const accountFilter = (names: ReadonlyMap<string, string>, mark: Mark, mid: string | undefined): Html | false =>
   names.size > 1 &&
   html`<form class="filters" action="${PATH}"><input type="hidden" name="mark" value="${mark}">${choiceField(
     { name: 'mid', label: panelTexts.payments.account, value: mid },

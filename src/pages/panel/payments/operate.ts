@@ -25,7 +25,7 @@ const text = panelTexts.payment;
 const pathOf = (paymentId: string): string => `/admin/payments/${paymentId}`;
 
 /** The most that an action can take. */
-const wholeAmount: Readonly<Record<OperatorAction, (payment: Payment) => bigint>> = {
+export const wholeAmount: Readonly<Record<OperatorAction, (payment: Payment) => bigint>> = {
   capture: ({ authorised }) => authorised,
   void: ({ amount }) => amount,
   refund: ({ captured, refunded, reserved, authorised, state }) =>
@@ -94,7 +94,7 @@ function readTyped(typed: string, payment: Payment, whole: bigint): string {
 }
 
 /** Why an action was refused, beside the field that it concerns. */
-function problemOf(error: Refusal, payment: Payment, whole: bigint): Pick<Problem, 'field' | 'sentence'> {
+export function problemOf(error: Refusal, payment: Payment, whole: bigint): Pick<Problem, 'field' | 'sentence'> {
   const isTooMuch = error.error === 'refundTooMuch' || error.error === 'captureTooMuch';
   if (isTooMuch) return { field: 'amount', sentence: fill(text.atMost, { left: money(whole, payment.currency) }) };
   return error.problems[0] ?? { field: '', sentence: refusalText(error) };
@@ -110,12 +110,9 @@ async function perform(action: OperatorAction, request: PanelRequest): Promise<P
   const note = [reason && text.refundReasons[reason], form.get('note')?.trim()].filter(Boolean).join('. ');
   try {
     const amount = action === 'void' ? '' : readTyped(form.get('amount') ?? '', payment, whole);
-    await operateAs(gateway, session.principal, caller, payment.paymentId, action, {
-      amount,
-      operationId,
-      reason,
-      note,
-    });
+    const wanted = { amount, operationId, reason, note };
+    const { request: waiting } = await operateAs(gateway, session.principal, caller, payment.paymentId, action, wanted);
+    if (waiting) return { redirect: `${pathOf(payment.paymentId)}?done=refund_requested` };
   } catch (error) {
     // A refusal that names the amount concerns the limit of the operator.
     const isAboutForm = error instanceof Refusal && (ERRORS[error.error].http === 400 || error.problems.length > 0);

@@ -5,11 +5,13 @@ import { type LoggedCallback, listPaymentCallbacks } from '../../../core/callbac
 import type { HistoryRow, OperationRow, Payment, PaymentWithDetails } from '../../../core/context.ts';
 import { possibleActions } from '../../../core/operators/actions.ts';
 import type { Principal } from '../../../core/operators/principal.ts';
+import { listRefundRequests } from '../../../core/payments/refund-requests.ts';
 import { networkTitle } from '../../../lib/cards/networks.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import type { Attention } from '../../../rules/attention.ts';
 import { splitConnectionKey } from '../../../rules/connectors.ts';
 import { declineClassOf } from '../../../rules/declines.ts';
+import { LIMITS } from '../../../rules/limits.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { localeFor } from '../../locale.ts';
 import { providerName } from '../connections/provider-name.ts';
@@ -24,6 +26,7 @@ import { decisionLinks, reportedFact } from './attention.ts';
 import { requirePayment } from './find.ts';
 import { methodCell } from './methods.ts';
 import { orderLines, receiptMoment } from './order.ts';
+import { requestMoments, waitingNotices } from './refund-requests.ts';
 import { statusBadge } from './status.ts';
 import { timeline } from './timeline.ts';
 
@@ -101,6 +104,11 @@ async function showPayment(request: PanelRequest): Promise<PanelAnswer> {
   const { payment, history, operations, receipt } = await requirePayment(request);
   const account = await findAccount(gateway, payment.mid);
   const risk = await gateway.riskDecisions.find(payment);
+  const requests = await listRefundRequests(
+    gateway,
+    { mids: null, mid: payment.mid, paymentId: payment.paymentId },
+    LIMITS.adminPageSize,
+  );
   const receipts = receipt ? [receiptMoment(payment, receipt)] : [];
   const callbacks = await listPaymentCallbacks(gateway, payment);
   const { details, currency, captured, refunded, reserved } = payment;
@@ -112,8 +120,8 @@ async function showPayment(request: PanelRequest): Promise<PanelAnswer> {
 <div class="head"><h1 class="amount">${money(payment.amount, currency)}</h1>${statusBadge(payment)}${
       payment.inDoubt && badge(text.inDoubt, 'wait')
     }${actions(session.principal, payment)}</div>
-${payment.attention && attentionNotice(request, payment, payment.attention, reportedFact(payment, history, operations))}
-<div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(payment, history, operations, callbacks, [...receipts, ...riskMoments(risk, session.principal.mids)])}${resendLink(session.principal, payment, callbacks)}</section>
+${payment.attention && attentionNotice(request, payment, payment.attention, reportedFact(payment, history, operations))}${waitingNotices(request, requests)}
+<div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(payment, history, operations, callbacks, [...receipts, ...riskMoments(risk, session.principal.mids), ...requestMoments(requests)])}${resendLink(session.principal, payment, callbacks)}</section>
 <div>${payerCard(payment, history)}
 <section class="card" aria-labelledby="amounts"><h2 id="amounts">${text.amounts}</h2>${facts([
       [text.authorised, payment.authorised > 0n ? amount(payment.authorised, currency) : undefined],

@@ -19,6 +19,7 @@ import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { CHART_SCRIPTS } from '../frame/script.ts';
 import { languageTag, panelTexts } from '../locales/index.ts';
 import { methodName } from '../payments/methods.ts';
+import { REFUNDS_TO_APPROVE } from '../payments/refund-requests.ts';
 import { type Bar, bars, type Line, lineChart } from './charts.ts';
 import { quickActions, startPage } from './start.ts';
 
@@ -132,6 +133,7 @@ function needsPerson({ openWork }: Overview): Html {
       `/admin/attention?mark=${one}`,
       marked.get(one) ?? 0,
     ]),
+    [panelTexts.refundRequests.title, REFUNDS_TO_APPROVE, openWork.refundsWaiting],
     [text.givenUp, '/admin/callbacks?state=parked', openWork.callbacksGivenUp],
     [text.failingReceivers, '/admin/callbacks?state=waiting', openWork.failingEndpoints],
     [text.inDoubt, '/admin/payments?status=PENDING', openWork.paymentsInDoubt + openWork.operationsInDoubt],

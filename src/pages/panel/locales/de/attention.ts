@@ -2,7 +2,7 @@
 import type { PanelTexts } from '../texts.ts';
 
 export const attention: PanelTexts['attention'] = {
-  lead: 'Zahlungen, deren Status hier und deren Geld beim Anbieter voneinander abweichen können. Ein Mensch entscheidet.',
+  lead: 'Zahlungen, deren Status hier und deren Geld beim Anbieter voneinander abweichen können, und Erstattungen, die eine zweite Person brauchen.',
   marks: 'Gründe',
   actions: 'Entscheiden',
   none: 'Es gibt nichts zu klären',

@@ -89,6 +89,8 @@ export const payment: PanelTexts['payment'] = {
     refund_sent:
       'Der Anbieter hat noch nicht geantwortet. Er wird gefragt, bis der Ausgang bekannt ist; so lange bleibt die Markierung.',
     refund_declined: 'Der Anbieter hat die Erstattung abgelehnt. Die Liste unten sagt warum; die Markierung bleibt.',
+    refund_requested: 'Die Erstattung wartet, bis eine zweite Person sie genehmigt.',
+    refund_refused: 'Die Erstattung wurde abgelehnt.',
   },
   cancel: 'Zurück',
   actions: { capture: 'Einziehen', void: 'Zahlung stornieren', refund: 'Erstatten' },

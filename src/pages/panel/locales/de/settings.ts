@@ -59,6 +59,7 @@ export const settings: PanelTexts['settings'] = {
   names: {
     telephone_orders: 'Telefonische Bestellungen',
     refunds_allowed: 'Erstattungen erlaubt',
+    refund_approval_from: 'Erstattungen brauchen eine zweite Person ab',
     callback_url: 'Callback-Adresse',
     callback_format: 'Format',
     callback_hash_case: 'Großschreibung in Signaturen',
@@ -137,6 +138,8 @@ export const settings: PanelTexts['settings'] = {
     telephone_orders:
       'Ob Benutzer des Händlers Karten am Telefon entgegennehmen dürfen. Solche Zahlungen haben kein 3-D Secure, das Risiko trägt der Händler.',
     refunds_allowed: 'Ob Zahlungen dieses Kontos erstattet werden dürfen.',
+    refund_approval_from:
+      'Die Summe der Erstattungen einer Zahlung in ihrer Währung, zum Beispiel 500.00. Leer bedeutet nie.',
     callback_url: 'Die Adresse des Servers des Shops, etwa https://shop.example/callbacks.',
     callback_format: 'Wie ein Callback geschrieben ist. Die Entwickler des Shops wissen, welches Format sie lesen.',
     callback_hash_case:

@@ -2,7 +2,7 @@
 import type { Resolution } from '../../../../rules/attention.ts';
 
 export const attention = {
-  lead: 'Payments whose state here and money at the provider may differ. A person decides what happens.',
+  lead: 'Payments whose state here and money at the provider may differ, and refunds that need a second person.',
   marks: 'Reasons',
   actions: 'Decide',
   none: 'Nothing needs your attention',

@@ -110,6 +110,8 @@ export const payment = {
     refund_sent:
       'The provider has not answered yet. It is asked until the outcome is known; the mark stays until then.',
     refund_declined: 'The provider declined the refund. The list below says why; the mark stays.',
+    refund_requested: 'The refund waits until a second person approves it.',
+    refund_refused: 'The refund was refused.',
   } as Readonly<Record<string, string>>,
   cancel: 'Go back',
   actions: { capture: 'Capture', void: 'Cancel payment', refund: 'Refund' } satisfies Record<OperatorAction, string>,

@@ -80,6 +80,7 @@ export const settings = {
   names: {
     telephone_orders: 'Telephone orders',
     refunds_allowed: 'Refunds allowed',
+    refund_approval_from: 'Refunds need a second person from',
     callback_url: 'Callback address',
     callback_format: 'Format',
     callback_hash_case: 'Upper case in signatures',
@@ -158,6 +159,8 @@ export const settings = {
     telephone_orders:
       'Whether users of the merchant may enter cards of callers. Such payments have no 3-D Secure, so the merchant bears the risk.',
     refunds_allowed: 'Whether payments of this account may be refunded.',
+    refund_approval_from:
+      'The sum of the refunds of one payment, in its currency, such as 500.00. Nothing means never.',
     callback_url: 'The address of the shop’s server, such as https://shop.example/callbacks.',
     callback_format: 'How the body of a callback is written. The shop’s developers know which one they read.',
     callback_hash_case: 'Part of the signature of callbacks. Change it only if the shop’s developers ask for it.',

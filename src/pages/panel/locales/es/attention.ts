@@ -2,7 +2,7 @@
 import type { PanelTexts } from '../texts.ts';
 
 export const attention: PanelTexts['attention'] = {
-  lead: 'Pagos cuyo estado aquí y cuyo dinero en el proveedor pueden no coincidir. Una persona decide qué ocurre.',
+  lead: 'Pagos cuyo estado aquí y cuyo dinero en el proveedor pueden no coincidir, y reembolsos que necesitan una segunda persona.',
   marks: 'Motivos',
   actions: 'Decidir',
   none: 'No hay nada que revisar',

@@ -92,6 +92,8 @@ export const payment: PanelTexts['payment'] = {
     refund_sent:
       'El proveedor aún no ha respondido. Se le consulta hasta que se conozca el resultado; hasta entonces la marca se queda.',
     refund_declined: 'El proveedor rechazó el reembolso. La lista de abajo dice por qué; la marca se queda.',
+    refund_requested: 'El reembolso espera a que lo apruebe una segunda persona.',
+    refund_refused: 'El reembolso se rechazó.',
   },
   cancel: 'Volver',
   actions: { capture: 'Capturar', void: 'Anular el pago', refund: 'Reembolsar' },

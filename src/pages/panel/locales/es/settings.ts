@@ -56,6 +56,7 @@ export const settings: PanelTexts['settings'] = {
   names: {
     telephone_orders: 'Pedidos por teléfono',
     refunds_allowed: 'Reembolsos permitidos',
+    refund_approval_from: 'Una segunda persona aprueba los reembolsos desde',
     callback_url: 'Dirección de callbacks',
     callback_format: 'Formato',
     callback_hash_case: 'Mayúsculas en las firmas',
@@ -134,6 +135,8 @@ export const settings: PanelTexts['settings'] = {
     telephone_orders:
       'Si los usuarios del comercio pueden introducir tarjetas por teléfono. Estos pagos no tienen 3-D Secure: el comercio asume el riesgo.',
     refunds_allowed: 'Si los pagos de esta cuenta se pueden reembolsar.',
+    refund_approval_from:
+      'La suma de los reembolsos de un pago, en su moneda, por ejemplo 500.00. Vacío significa nunca.',
     callback_url: 'La dirección del servidor de la tienda, por ejemplo https://shop.example/callbacks.',
     callback_format: 'Cómo se escribe el cuerpo de un callback. Los desarrolladores de la tienda saben cuál leen.',
     callback_hash_case:

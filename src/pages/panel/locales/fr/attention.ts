@@ -2,7 +2,7 @@
 import type { PanelTexts } from '../texts.ts';
 
 export const attention: PanelTexts['attention'] = {
-  lead: 'Des paiements dont l’état ici et l’argent chez le prestataire peuvent différer. Une personne décide.',
+  lead: 'Des paiements dont l’état ici et l’argent chez le prestataire peuvent différer, et des remboursements qui demandent une deuxième personne.',
   marks: 'Motifs',
   actions: 'Décider',
   none: 'Rien ne demande votre attention',

@@ -92,6 +92,8 @@ export const payment: PanelTexts['payment'] = {
     refund_sent:
       'Le prestataire n’a pas encore répondu. Il est interrogé jusqu’à ce que l’issue soit connue ; la marque reste jusque-là.',
     refund_declined: 'Le prestataire a refusé le remboursement. La liste ci-dessous dit pourquoi ; la marque reste.',
+    refund_requested: 'Le remboursement attend l’approbation d’une deuxième personne.',
+    refund_refused: 'Le remboursement a été refusé.',
   },
   cancel: 'Retour',
   actions: { capture: 'Encaisser', void: 'Annuler le paiement', refund: 'Rembourser' },

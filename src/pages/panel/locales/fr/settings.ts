@@ -59,6 +59,7 @@ export const settings: PanelTexts['settings'] = {
   names: {
     telephone_orders: 'Commandes par téléphone',
     refunds_allowed: 'Remboursements autorisés',
+    refund_approval_from: 'Une deuxième personne approuve les remboursements à partir de',
     callback_url: 'Adresse de callback',
     callback_format: 'Format',
     callback_hash_case: 'Majuscules dans les signatures',
@@ -137,6 +138,8 @@ export const settings: PanelTexts['settings'] = {
     telephone_orders:
       'Si les utilisateurs du marchand peuvent saisir des cartes au téléphone. Ces paiements n’ont pas de 3-D Secure : le marchand porte le risque.',
     refunds_allowed: 'Si les paiements de ce compte peuvent être remboursés.',
+    refund_approval_from:
+      'La somme des remboursements d’un paiement, dans sa devise, par exemple 500.00. Vide signifie jamais.',
     callback_url: 'L’adresse du serveur de la boutique, comme https://shop.example/callbacks.',
     callback_format: 'Comment un callback est écrit. Les développeurs de la boutique savent lequel ils lisent.',
     callback_hash_case:
