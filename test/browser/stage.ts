@@ -172,7 +172,7 @@ export const reads = (page: Page | FrameLocator, heading: string): Promise<void>
 /** Waits until the payer is at this page of the shop. */
 export const isAtShop = async (page: Page, { origin }: Stage, name: string): Promise<void> => {
   // Not `waitForURL`: it fails if the browser replaces one navigation by the next.
-  await expect.poll(() => page.url(), { timeout: 30_000 }).toBe(`${origin}/${name}`);
+  await expect.poll(() => page.url(), { timeout: 60_000 }).toBe(`${origin}/${name}`);
   await reads(page, name);
 };
 
@@ -223,7 +223,7 @@ export const readsLater = (page: Page, heading: string): Promise<void> =>
         await passTime(page, 3000);
         return page.getByRole('heading', { name: heading, exact: true }).first().isVisible();
       },
-      { interval: 500 },
+      { timeout: 60_000, interval: 500 },
     )
     .toBe(true);
 
