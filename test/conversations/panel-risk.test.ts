@@ -232,6 +232,21 @@ test('the report on rules that only watch shows what each would have done, by da
   expect(own).not.toContain('/admin/risk/fraud-rates');
 });
 
+test.each([
+  ['require_3ds', { kind: 'require_3ds' }, 'The bank was asked for a challenge'],
+  ['skip_3ds', { kind: 'skip_3ds' }, '3-D Secure was skipped'],
+  ['exempt', { kind: 'exempt', reason: 'low_value' }, 'An exemption for a low amount was asked for'],
+])('the timeline says what %s asked for, and that the provider has no words for it', async (_, action, words) => {
+  const merchant = await shop.newMerchant();
+  const condition = { field: 'currency', op: '=', value: 'USD' };
+  const rule = { mid: merchant.mid, name: 'Dollars', state: 'on', action, condition };
+  expect((await shop.admin('POST', '/risk/rules', rule)).status).toBe(201);
+  const { body } = await shop.sale({ order_amount: '10.00' }, merchant);
+  const owner = await signedIn(shop, 'owner');
+  const { text } = await owner.get(`/admin/payments/${body.trans_id}`);
+  expect(text).toContain(`<h3>${words} (the provider has no words for it)</h3>`);
+});
+
 describe('a rule that is switched on', () => {
   const form = {
     ...{ name: 'Small', action: 'block', json: '', 'c.join': 'all' },

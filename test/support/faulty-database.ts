@@ -61,17 +61,22 @@ export interface FreezingProxy {
   redirect(target: Pick<Address, 'host' | 'port'>): void;
   /** Closes the next connection that sends this text: before the server gets it, or in place of its answer. */
   cutAt(text: string, when: 'request' | 'answer'): void;
+  /** How often connections that have sent this text sent something after an answer, since they were opened. */
+  roundTrips(sent: string): number;
   close(): Promise<void>;
 }
 
 /** A proxy between a gateway and a PostgreSQL server on a Unix socket. */
 export async function startFreezingProxy(first: Pick<Address, 'host' | 'port'>): Promise<FreezingProxy> {
   let target = first;
-  let pairs: { sockets: [Socket, Socket]; sent: string; isFrozen: boolean }[] = [];
+  let pairs: { sockets: [Socket, Socket]; sent: string; isFrozen: boolean; trips: number; isAsked: boolean }[] = [];
   let cut: { text: string; when: 'request' | 'answer' } | undefined;
   const server = createServer((client) => {
     const upstream = connect(`${target.host}/.s.PGSQL.${target.port}`);
-    const pair = { sockets: [client, upstream] as [Socket, Socket], sent: '', isFrozen: false };
+    const pair = {
+      ...{ sockets: [client, upstream] as [Socket, Socket], sent: '' },
+      ...{ isFrozen: false, trips: 0, isAsked: false },
+    };
     pairs.push(pair);
     const forward = (from: Socket, to: Socket): void => {
       from.on('data', (chunk) => pair.isFrozen || to.write(chunk));
@@ -81,7 +86,12 @@ export async function startFreezingProxy(first: Pick<Address, 'host' | 'port'>):
     const destroy = (): void => {
       for (const socket of pair.sockets) socket.destroy();
     };
+    upstream.on('data', () => {
+      pair.isAsked = false;
+    });
     client.on('data', (chunk) => {
+      if (!pair.isAsked) pair.trips += 1;
+      pair.isAsked = true;
       pair.sent += chunk;
       if (!cut || !chunk.includes(cut.text)) return;
       if (cut.when === 'request') destroy();
@@ -105,6 +115,7 @@ export async function startFreezingProxy(first: Pick<Address, 'host' | 'port'>):
     cutAt(text, when) {
       cut = { text, when };
     },
+    roundTrips: (sent) => pairs.filter((pair) => pair.sent.includes(sent)).reduce((sum, { trips }) => sum + trips, 0),
     async close() {
       for (const { sockets } of pairs) for (const socket of sockets) socket.destroy();
       pairs = [];

@@ -14,15 +14,27 @@ export function riskSummary(risk: RiskDecisionRow, mids: readonly string[] | nul
       .join(', ');
   const deciding = risk.rules.filter(({ action }) => action.kind === risk.decision);
   const decided = fill(text.decisions[risk.decision], { rules: namesOf(deciding) || text.limit });
-  return html`${decided}${risk.score !== 0 && html`<br>${text.score}: ${risk.score}`}${
-    risk.shadow.length > 0 && html`<br>${text.shadow}: ${namesOf(risk.shadow)}`
-  }${risk.failure !== null && html`<br>${risk.failure}`}`;
+  const parts = [
+    risk.decision !== 'none' && decided,
+    risk.decision !== 'block' && askedFor(risk.threeDs),
+    risk.score !== 0 && `${text.score}: ${risk.score}`,
+    risk.shadow.length > 0 && `${text.shadow}: ${namesOf(risk.shadow)}`,
+    risk.failure,
+  ].filter((part) => typeof part === 'string');
+  return html`${(parts.length > 0 ? parts : [decided]).map((part, index) => html`${index > 0 && html`<br>`}${part}`)}`;
+}
+
+/** What 3-D Secure was asked for, and what the provider did not get of it. */
+function askedFor({ reason, sent_as }: RiskDecisionRow['threeDs']): string | undefined {
+  if (reason === null) return undefined;
+  const { asked, sentAs } = panelTexts.risk;
+  return sent_as === 'nearest' || sent_as === 'nothing' ? `${asked[reason]} (${sentAs[sent_as]})` : asked[reason];
 }
 
 const TONES: Readonly<Record<string, string>> = { block: 'bad', review: 'wait', allow: 'good' };
 
-/** The entry of the timeline, if a rule decided or watched. It comes after that of the opened payment. */
+/** The entry of the timeline, if a rule decided, asked for something or watched. It comes after that of the opened payment. */
 export const riskMoments = (risk: RiskDecisionRow | undefined, mids: readonly string[] | null): Moment[] =>
-  risk && (risk.decision !== 'none' || risk.shadow.length > 0 || risk.failure !== null)
+  risk && (risk.decision !== 'none' || risk.threeDs.reason !== null || risk.shadow.length > 0 || risk.failure !== null)
     ? [{ at: risk.at, order: 1, what: html`<h3>${riskSummary(risk, mids)}</h3>`, tone: TONES[risk.decision] ?? '' }]
     : [];

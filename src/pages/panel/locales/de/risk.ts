@@ -112,6 +112,13 @@ export const risk: PanelTexts['risk'] = {
     allow: 'Durchgelassen durch {rules}',
     none: 'Keine Regel hat entschieden',
   },
+  asked: {
+    require_3ds: 'Die Bank wurde um eine Challenge gebeten',
+    skip_3ds: '3-D Secure wurde ausgelassen',
+    low_value: 'Eine Ausnahme für einen kleinen Betrag wurde verlangt',
+    transaction_risk: 'Eine Ausnahme für geringes Risiko wurde verlangt',
+  },
+  sentAs: { nearest: 'der Anbieter bekam das Nächste, das er kennt', nothing: 'der Anbieter hat dafür keine Angabe' },
   ofInstallation: 'eine Regel der Installation',
   limit: 'eine Umsatzgrenze oder die Punkte',
   score: 'Punkte',

@@ -110,6 +110,13 @@ export const risk = {
     allow: 'Let pass by {rules}',
     none: 'No rule decided',
   },
+  asked: {
+    require_3ds: 'The bank was asked for a challenge',
+    skip_3ds: '3-D Secure was skipped',
+    low_value: 'An exemption for a low amount was asked for',
+    transaction_risk: 'An exemption for low risk was asked for',
+  },
+  sentAs: { nearest: 'the provider got the nearest that it supports', nothing: 'the provider has no words for it' },
   ofInstallation: 'a rule of the installation',
   limit: 'a volume limit or the score',
   score: 'Score',

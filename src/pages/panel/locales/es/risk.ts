@@ -111,6 +111,13 @@ export const risk: PanelTexts['risk'] = {
     allow: 'Permitido por {rules}',
     none: 'Ninguna regla decidió',
   },
+  asked: {
+    require_3ds: 'Se pidió al banco una autenticación',
+    skip_3ds: 'Se omitió 3-D Secure',
+    low_value: 'Se pidió una exención por importe bajo',
+    transaction_risk: 'Se pidió una exención por riesgo bajo',
+  },
+  sentAs: { nearest: 'el proveedor recibió lo más parecido que admite', nothing: 'el proveedor no sabe expresarlo' },
   ofInstallation: 'una regla de la instalación',
   limit: 'un límite de volumen o la puntuación',
   score: 'Puntuación',

@@ -113,6 +113,16 @@ export const risk: PanelTexts['risk'] = {
     allow: 'Laissé passer par {rules}',
     none: 'Aucune règle n’a décidé',
   },
+  asked: {
+    require_3ds: 'Une authentification a été demandée à la banque',
+    skip_3ds: '3-D Secure a été omis',
+    low_value: 'Une exemption pour petit montant a été demandée',
+    transaction_risk: 'Une exemption pour risque faible a été demandée',
+  },
+  sentAs: {
+    nearest: 'le prestataire a reçu ce qui s’en approche le plus',
+    nothing: 'le prestataire ne sait pas l’exprimer',
+  },
   ofInstallation: 'une règle de l’installation',
   limit: 'un plafond ou le score',
   score: 'Score',
