@@ -309,7 +309,7 @@ export interface Gateway {
   receiver: Receiver;
   /** Counts a test callback of an account, and returns whether there were too many. */
   isTestCallbackTooFast: WindowLimit;
-  /** Counts a new link or invoice of an account, and returns whether there were too many. */
+  /** Counts a new link, invoice or telephone order of an account, and returns whether there were too many. */
   isLinkTooFast: WindowLimit;
   /** The base URL of links for payers; known once the server listens. */
   publicUrl: string;
