@@ -311,6 +311,8 @@ export interface Gateway {
   isTestCallbackTooFast: WindowLimit;
   /** Counts a new link, invoice or telephone order of an account, and returns whether there were too many. */
   isLinkTooFast: WindowLimit;
+  /** Counts an invitation of a merchant's user, and returns whether there were too many. */
+  isInvitationTooFast: WindowLimit;
   /** The base URL of links for payers; known once the server listens. */
   publicUrl: string;
   /** The private address of a peer that forwards requests and is not a trusted proxy, once this process has seen one. */
