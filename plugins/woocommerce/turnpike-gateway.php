@@ -8,7 +8,7 @@
  * Requires PHP: 8.2
  * Requires Plugins: woocommerce
  * WC requires at least: 8.4
- * WC tested up to: 10.0
+ * WC tested up to: 11.0
  * Author: Turnpike
  * License: Apache-2.0
  * License URI: https://www.apache.org/licenses/LICENSE-2.0

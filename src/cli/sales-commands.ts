@@ -1,4 +1,4 @@
-/** The part of the table of commands about payment links and invoices. */
+/** The part of the table of commands about payment links, invoices and telephone orders. */
 import { INVOICE_STATES } from '../rules/invoices.ts';
 import { LINK_STATES } from '../rules/links.ts';
 import { GATEWAY_OPTIONS } from './admin-client.ts';
@@ -9,9 +9,9 @@ import { MID_OPTION, REMOTE } from './options.ts';
 const LINK: Argument = { name: 'link_id', about: 'the link', kind: 'uuid' };
 const INVOICE: Argument = { name: 'invoice_id', about: 'the invoice', kind: 'uuid' };
 
-const pageOptions = (kind: string, states: readonly string[]) => [
+const pageOptions = (kind: string, states?: readonly string[]) => [
   text('mid', '<mid>', `only ${kind} of this account`, { kind: 'uuid' }),
-  text('state', '<state>', `only ${kind} in this state`, { choices: states }),
+  ...(states ? [text('state', '<state>', `only ${kind} in this state`, { choices: states })] : []),
   text('limit', '<number>', 'how many', { kind: 'number' }),
   text('cursor', '<cursor>', 'the next page: the cursor that the page before ended with'),
   ...GATEWAY_OPTIONS,
@@ -116,5 +116,28 @@ export const SALES_COMMANDS: readonly Command[] = [
     ...common,
     examples: [`invoice void ${ID}`],
     run: async (call) => (await import('./sales.ts')).voidInvoice(call),
+  },
+  {
+    name: 'telephone-order create',
+    summary: 'Opens the page for the card of a caller, and prints its address',
+    args: [{ name: 'description', about: 'what is ordered, in quotes' }],
+    options: [
+      MID_OPTION,
+      text('amount', '<amount>', 'such as 25.00', { isRequired: true }),
+      text('currency', '<currency>', 'such as EUR', { isRequired: true }),
+      text('order-id', '<order_id>', 'the order number; without it, a new one'),
+      ...GATEWAY_OPTIONS,
+    ],
+    ...common,
+    examples: ['telephone-order create "A teapot" --amount 25.00 --currency EUR'],
+    run: async (call) => (await import('./sales.ts')).createTelephoneOrder(call),
+  },
+  {
+    name: 'telephone-order list',
+    summary: 'Lists the telephone orders that were taken with this token, the newest first',
+    options: pageOptions('orders'),
+    ...common,
+    examples: ['telephone-order list'],
+    run: async (call) => (await import('./sales.ts')).listTelephoneOrders(call),
   },
 ];

@@ -1,4 +1,4 @@
-/** The commands `link …` and `invoice …`: payment links and invoices over the admin API. */
+/** The commands `link …`, `invoice …` and `telephone-order …`, over the admin API. */
 import { isObject } from '../lib/text/json.ts';
 import { type AdminClient, connectAdmin } from './admin-client.ts';
 import { onlyAccount } from './choose-account.ts';
@@ -32,8 +32,18 @@ interface Invoice {
   due_on: string;
 }
 
+interface TelephoneOrder {
+  payment_id: string;
+  order_id: string;
+  description: string;
+  amount: string;
+  currency: string;
+  status: string;
+}
+
 const LINKS = '/admin/api/links';
 const INVOICES = '/admin/api/invoices';
+const TELEPHONE_ORDERS = '/admin/api/telephone-orders';
 
 /** The account of the option `--mid`, or the only one. */
 const midOf = async (call: Call, admin: AdminClient): Promise<string> =>
@@ -135,3 +145,25 @@ const onInvoice =
 export const showInvoice = onInvoice('GET');
 export const sendInvoice = onInvoice('POST', '/send');
 export const voidInvoice = onInvoice('POST', '/void');
+
+export async function createTelephoneOrder(call: Call): Promise<undefined> {
+  const admin = await connectAdmin(call);
+  const orderId = call.option('order-id');
+  const order = {
+    mid: await midOf(call, admin),
+    description: call.arg('description'),
+    amount: call.option('amount'),
+    currency: call.option('currency'),
+    ...(orderId !== undefined && { order_id: orderId }),
+  };
+  return print(call, await admin.request<object>('POST', TELEPHONE_ORDERS, order));
+}
+
+export const listTelephoneOrders = (call: Call): Promise<undefined> =>
+  list<TelephoneOrder>(call, TELEPHONE_ORDERS, 'There are no such orders.', (order) => [
+    order.payment_id,
+    order.status,
+    `${order.amount} ${order.currency}`,
+    order.order_id,
+    order.description,
+  ]);

@@ -311,8 +311,10 @@ export interface Gateway {
   receiver: Receiver;
   /** Counts a test callback of an account, and returns whether there were too many. */
   isTestCallbackTooFast: WindowLimit;
-  /** Counts a new link or invoice of an account, and returns whether there were too many. */
+  /** Counts a new link, invoice or telephone order of an account, and returns whether there were too many. */
   isLinkTooFast: WindowLimit;
+  /** Counts an invitation of a merchant's user, and returns whether there were too many. */
+  isInvitationTooFast: WindowLimit;
   /** The base URL of links for payers; known once the server listens. */
   publicUrl: string;
   /** The private address of a peer that forwards requests and is not a trusted proxy, once this process has seen one. */

@@ -241,7 +241,7 @@ export const LIMITS = {
   /** How much of a receiver's response is read; only its status counts. */
   callbackAnswerBytes: 64 * 1024,
   callbackUrlLength: 2048,
-  /** New links and invoices per account, process and window. */
+  /** New links, invoices and telephone orders per account, process and window. */
   linksMost: 600,
   linkWindowMs: MINUTE,
   /** Pages of links that a process keeps as they are sent. */

@@ -16,6 +16,7 @@ import { isHeld } from '../core/installation/hold.ts';
 import { checkEnvironment, openFingerprints } from '../core/installation/installation.ts';
 import { addLogPartitions } from '../core/installation/log-partitions.ts';
 import { createMetrics, type Metrics } from '../core/metrics.ts';
+import { INVITATIONS } from '../core/operators/manage.ts';
 import { receiveForwardedResult } from '../core/payments/challenge.ts';
 import { listProjections } from '../core/projections/projections.ts';
 import { createRuleBook } from '../core/risk/book.ts';
@@ -212,6 +213,7 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     marks: placedMarks(options.marksFolder),
     partitions: parts.partitions,
     isLinkTooFast: createWindowLimit(LIMITS.linksMost, LIMITS.linkWindowMs),
+    isInvitationTooFast: createWindowLimit(INVITATIONS.most, INVITATIONS.windowMs),
     isTestCallbackTooFast: createWindowLimit(LIMITS.testCallbacksMost, LIMITS.testCallbackWindowMs),
     armFaults() {
       if (connectors.faults) connectors.faults.areArmed = true;

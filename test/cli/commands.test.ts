@@ -469,7 +469,7 @@ describe('check-client', () => {
   });
 });
 
-describe('links and invoices', () => {
+describe('links, invoices and telephone orders', () => {
   const unknown = '01a1dd06-691f-7000-87fc-b0749d0543ed';
   test('a link is made, listed, shown and switched off', async () => {
     const { mid } = await shop.newMerchant();
@@ -511,6 +511,20 @@ describe('links and invoices', () => {
     expect((await json('invoice', 'show', made.invoice_id)).state).toBe('void');
   });
 
+  test('a telephone order is opened, and listed for the token that took it', async () => {
+    const { mid } = await shop.newMerchant({ telephone_orders: true });
+    const role = 'merchant_cashier';
+    const { token } = (await shop.admin('POST', '/tokens', { name: 'Desk', role, mids: [mid] })).body;
+    const asCashier = (...words: string[]) => turnpike({ ...surroundings(), TURNPIKE_ADMIN_TOKEN: token }, words);
+    const words = ['--mid', mid, '--amount', '25.00', '--currency', 'EUR', '--order-id', 'phone-7', '--json'];
+    const created = await asCashier('telephone-order', 'create', 'A teapot', ...words);
+    expect(created.code, created.messages).toBe(0);
+    expect(created.json()).toMatchObject({ order_id: 'phone-7', url: expect.stringContaining('/pay/') });
+    const { output } = await asCashier('telephone-order', 'list');
+    for (const part of [created.json().payment_id, '25.00 EUR', 'phone-7', 'A teapot']) expect(output).toContain(part);
+    expect((await command('telephone-order', 'list', '--mid', mid)).output).toBe('There are no such orders.\n');
+  });
+
   test.each([
     [['link', 'create', 'Tea', '--amount', '1.00'], /--currency/],
     [['link', 'create', 'Tea', '--amount', '1.00', '--currency', 'EUR', '--uses', '0'], /--uses should be a number/],
@@ -518,6 +532,8 @@ describe('links and invoices', () => {
     [['link', 'show', unknown], /does not exist/],
     [['invoice', 'create'], /Standard input should be JSON/],
     [['invoice', 'void', unknown], /does not exist/],
+    [['telephone-order', 'create', 'Tea', '--amount', '1.00'], /--currency/],
+    [['telephone-order', 'create', 'Tea', '--amount', '1', '--currency', 'EUR', '--mid', unknown], /does not exist/],
   ])('%j is refused', async (words, message) => {
     const { code, messages } = await command(...words);
     expect(code).not.toBe(0);

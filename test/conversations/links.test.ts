@@ -90,6 +90,8 @@ describe('making a link', () => {
     const answer = await checkout.send('link', { ...fields, description: 'Thank you' }, own);
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ ...fields, mid: own.mid, state: 'active', uses_left: null });
+    const fixed = { title: 'Two teapots', currency: 'EUR', amount: '19.99' };
+    expect((await checkout.send('link', fixed, own)).body).toMatchObject({ ...fixed, uses: 1, description: '' });
     const wrong = await checkout.send('link', { ...fields, hash: 'f'.repeat(40) }, own);
     expect(wrong.status).toBe(400);
     const refused = await checkout.send('link', { ...fields, title: 'Tea \u202epot' }, own);
@@ -207,6 +209,22 @@ describe('paying', () => {
     const again = await show(localUrl(body.url));
     expect([again.status, again.text.includes('This was paid already')]).toEqual([410, true]);
     expect((await fill(localUrl(body.url), {})).status).toBe(410);
+  });
+
+  test('has the methods, the language, the return address and the reservation of the link', async () => {
+    const success_url = 'https://shop.example/thanks';
+    const { body } = await make({ methods: ['vcard'], locale: 'fr', success_url, authorise: true });
+    expect((await show(localUrl(body.url), { headers: { 'accept-language': 'de' } })).text).toContain(
+      '<html lang="fr"',
+    );
+    const page = await begin(body.url);
+    expect(page.text).toContain('name="identifier"');
+    expect(page.text).not.toContain('name="card_number"');
+    const paid = await fill(page.url, VCARD.success);
+    expect(paid.location.startsWith(success_url)).toBe(true);
+    const [payment] = (await shop.admin('GET', `/payments?mid=${own.mid}`)).body.items;
+    expect(payment).toMatchObject({ link_id: body.link_id, status: 'PENDING', authorised: '19.99', captured: '0.00' });
+    expect(await read(body.link_id)).toMatchObject({ state: 'used_up', payments: 1, captured: '0.00' });
   });
 
   test('a declined payment and an open session use nothing', async () => {

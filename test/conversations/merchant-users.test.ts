@@ -1,6 +1,7 @@
 /** The users of a merchant: who invites them, what they may do, and the limit of their refunds. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { INVITATIONS } from '../../src/core/operators/manage.ts';
 import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
 
@@ -159,6 +160,19 @@ describe('a merchant', () => {
       expect([answer.status, paramsOf(answer)]).toEqual([403, ['mids']]);
     }
     expect(paramsOf(await shop.admin('PATCH', `/operators/${id}`, { mids: null }))).toEqual(['mids']);
+  });
+
+  test('who makes too many invitations is refused, and others are not', async () => {
+    const token = await newToken('merchant');
+    const answers = await Promise.all(Array.from({ length: INVITATIONS.most + 1 }, () => invite({}, token)));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(INVITATIONS.most).fill(201), 429]);
+    expect((await invite({}, merchantToken)).status).toBe(201);
+    expect((await invite({})).status).toBe(201);
+    const merchant = await signedIn(shop, 'merchant', [own.mid]);
+    for (let count = 0; count < INVITATIONS.most; count++) shop.gateway.isInvitationTooFast(merchant.operatorId);
+    const form = { email: email(), role: 'merchant_support', [`mid.${own.mid}`]: '1' };
+    expect((await merchant.submit('/admin/operators', form)).status).toBe(429);
   });
 
   test('with a limit gives nobody a higher one', async () => {

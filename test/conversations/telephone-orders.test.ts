@@ -1,6 +1,7 @@
 /** Telephone orders: who may take them, for which accounts, and that the payment is flagged and has no 3DS. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
+import { LIMITS } from '../../src/rules/limits.ts';
 import { cardForm, choices, fill, follow, inputs, show } from '../support/checkout.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
@@ -66,6 +67,16 @@ test.each<[string, object, number, string | undefined]>([
   const mid = 'mid' in terms && terms.mid === 'silent' ? { mid: silent.mid } : {};
   const answer = await take({ ...terms, ...mid });
   expect([answer.status, answer.body.errors?.[0]?.param]).toEqual([status, param]);
+});
+
+test('an account that takes too many at once is refused, and others are not', async () => {
+  const fast = await shop.newMerchant({ telephone_orders: true });
+  const mids = [fast.mid, own.mid];
+  const { token } = (await shop.admin('POST', '/tokens', { name: 'x', role: 'merchant_cashier', mids })).body;
+  expect((await take({ mid: fast.mid }, token)).status).toBe(201);
+  for (let count = 0; count < LIMITS.linksMost; count++) shop.gateway.isLinkTooFast(fast.mid);
+  expect((await take({ mid: fast.mid }, token)).status).toBe(429);
+  expect((await take({}, token)).status).toBe(201);
 });
 
 test('only cashiers and merchants take them, for their own accounts', async () => {

@@ -29,6 +29,15 @@ export async function requireOperator(gateway: Gateway, principal: Reach, operat
   return operator;
 }
 
+/** How many invitations the user of a merchant makes: with a mail server, each may be an e-mail to anybody. */
+export const INVITATIONS = { most: 30, windowMs: 60 * 60 * 1000 } as const;
+
+function requireFewInvitations(gateway: Gateway, { role }: Reach, { id }: Caller): void {
+  if (isMerchantRole(role) && gateway.isInvitationTooFast(id ?? '')) {
+    throw new Refusal('tooManyRequests', [], INVITATIONS.windowMs / 1000);
+  }
+}
+
 export async function inviteOperatorAs(
   gateway: Gateway,
   principal: Reach,
@@ -38,6 +47,7 @@ export async function inviteOperatorAs(
   requireCovered(principal, wanted);
   if (isMerchantRole(wanted.role) && wanted.mids === null) throw missingAccounts();
   await requireAccounts(gateway, wanted.mids);
+  requireFewInvitations(gateway, principal, by);
   return inviteOperator(gateway, by, wanted);
 }
 
@@ -48,6 +58,7 @@ export async function inviteAgainAs(
   operatorId: string,
 ): Promise<{ operator: Operator; secret: Secret }> {
   const operator = await requireOperator(gateway, principal, operatorId);
+  requireFewInvitations(gateway, principal, by);
   return { operator, secret: await inviteAgain(gateway, by, operator) };
 }
 

@@ -51,6 +51,7 @@ export async function takeTelephoneOrder(
   if (!account.settings.telephone_orders) throw notAllowed('This account takes no telephone orders.');
   if (account.isSuspended) throw invalidField('mid', SENTENCES.suspended);
   const { mid } = account;
+  if (gateway.isLinkTooFast(mid)) throw new Refusal('tooManyRequests');
   const paymentId = newId();
   const until = gateway.clock.now(mid) + LIMITS.sessionMinutes * LIMITS.minuteMs;
   const order: Order = {
