@@ -24,8 +24,8 @@ export function providerEvents(): string {
     `
 This page lists, for each [connector](connectors.md), the events of webhooks and the statuses of payments that the gateway
 does not act on, with the reason. \`*\` stands for all other names that begin
-so. *Attention list*: the payment is marked \`unresolved\` ([Attention list](operator/attention-list.md)), and its provider calls
-name it. *Stays open*: the outcome is not known yet, and the gateway queries the provider. The names of events are those of the SDKs
+so. _Attention list_: the payment is marked \`unresolved\` ([Attention list](operator/attention-list.md)), and its provider calls
+name it. _Stays open_: the outcome is not known yet, and the gateway queries the provider. The names of events are those of the SDKs
 of Stripe and Adyen, and of the documentation of PayPal and Checkout.com.`,
     ...byTable().flatMap(([names, unhandled]) => [
       `## ${names.join(', ')}`,
