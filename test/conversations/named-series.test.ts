@@ -8,6 +8,7 @@ import { type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';
 import { refused, statusAndBody } from '../support/operations.ts';
 import { connect, route } from '../support/providers.ts';
 
+const TOKEN_KEY = 'AB'.repeat(32);
 const shop = openShop();
 const checkout = checkoutOf(shop);
 let mollie: MollieDouble;
@@ -23,7 +24,7 @@ beforeAll(async () => {
     mollie: await at('mollie', { api_key: API_KEY }, mollie.url),
     stripe: await at('stripe', STRIPE_CREDENTIALS, stripe.url),
     page: await at('stripe-hosted', STRIPE_CREDENTIALS, stripe.url),
-    adyen: await at('adyen', adyen.credentials, adyen.url),
+    adyen: await at('adyen', { ...adyen.credentials, token_hmac_key: TOKEN_KEY }, adyen.url),
   };
 });
 afterAll(async () => {
@@ -83,10 +84,11 @@ test('iDEAL on the page of Stripe is repeated with the direct debit that Stripe 
 });
 
 describe('through Adyen', () => {
-  const deliver = async (body: Buffer | undefined): Promise<void> => {
+  const post = async ({ headers = {}, body }: { headers?: Record<string, string>; body: Buffer }): Promise<number> => {
     const url = `${shop.url}/inbound/adyen/${connections.adyen}`;
-    expect((await fetch(url, { method: 'POST', body: new Uint8Array(body ?? []) })).status).toBe(200);
+    return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status;
   };
+  const deliver = async (body: Buffer = Buffer.from('')): Promise<void> => expect(await post({ body })).toBe(200);
   /** The first payment of a series, after its payer has paid; returns its id and the webhooks of Adyen. */
   const paid = async (brand: string, merchant: Merchant, fields: Record<string, string>) => {
     adyen.webhooks();
@@ -118,6 +120,20 @@ describe('through Adyen', () => {
     });
     await becomes(repeated, 'SETTLED');
     expect(adyen.balance(repeated)).toBe(BigInt(adyen.payment(repeated)?.amount.value ?? -1));
+  });
+
+  test('the token may come by a webhook of its own, with a key of its own', async () => {
+    const merchant = await routedTo('adyen');
+    const { id } = await paid('ideal', merchant, {});
+    expect(await post(adyen.tokenWebhook(id, adyen.credentials.hmac_key))).not.toBe(200);
+    expect(await post({ ...adyen.tokenWebhook(id, TOKEN_KEY), headers: { hmacsignature: '' } })).not.toBe(200);
+    expect(await post(adyen.tokenWebhook(id, TOKEN_KEY, 'recurring.token.updated'))).toBe(200);
+    expect(await shop.events(id)).not.toContain('stored');
+    for (const _ of ['first', 'repeated']) expect(await post(adyen.tokenWebhook(id, TOKEN_KEY))).toBe(200);
+    expect((await shop.events(id)).filter((event) => event === 'stored')).toHaveLength(1);
+    await becomes(await repeat(id, merchant), 'SETTLED');
+    expect(await post(adyen.tokenWebhook(id, TOKEN_KEY, 'recurring.token.ofTheFuture'))).toBe(200);
+    expect((await shop.inspect(id)).attention).toBe('unresolved');
   });
 
   test('a token that arrives after the erasure of its payer is not stored', async () => {

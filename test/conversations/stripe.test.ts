@@ -113,6 +113,15 @@ describe('a card', () => {
     expect(JSON.stringify((await shop.inspect(id)).provider_calls)).toContain(type);
   });
 
+  test('whose refund was done is on the attention list after a new status of that refund', async () => {
+    const { id } = await payByCard();
+    expect((await shop.admin('POST', `/payments/${id}/refund`, { amount: '1.00' })).body.refunded).toBe('1.00');
+    const [row] = await shop.rows(`select operation_id from operations where payment_id = '${id}'`);
+    stripe.webhookUrls = webhookUrls;
+    stripe.send('refund.updated', { ...stripe.refundOf(String(row?.operation_id)), status: 'frozen' });
+    await expect.poll(async () => await attentionOf(id), PROVIDER_POLL).toBe('unresolved');
+  });
+
   test('that another connection took over is on the attention list after an unknown event of the former one', async () => {
     const [former = ''] = webhookUrls;
     const other = await connect(shop, { credentials }, { connector: 'stripe', settings: { api_base: stripe.url } });

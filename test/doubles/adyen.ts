@@ -518,6 +518,29 @@ export async function startAdyen() {
       ),
     sign,
     webhookOf,
+    /** The webhook about the token of a payment, signed as a whole with a key of its own. */
+    tokenWebhook(reference: string, key: string, type = 'recurring.token.created'): Webhook {
+      const payment = [...payments.values()].findLast((each) => each.reference === reference);
+      const event = {
+        createdAt: '2026-11-16T10:00:00+01:00',
+        environment: 'test',
+        eventId: payment?.pspReference ?? '',
+        type,
+        version: '1',
+        data: {
+          merchantAccount: credentials.merchant_account,
+          operation: 'created',
+          shopperReference: payment?.shopper ?? '',
+          storedPaymentMethodId: `TOKEN${payment?.pspReference}`,
+          type: 'sepadirectdebit',
+        },
+      };
+      const text = JSON.stringify(event);
+      return {
+        headers: { hmacsignature: new HmacValidator().calculateHmacSignature(text, key), protocol: 'HmacSHA256' },
+        body: Buffer.from(text),
+      };
+    },
     async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -20,6 +20,8 @@ const MADE_ELSEWHERE = 'The gateway makes no such call: money may have moved.';
 const EVENTS: Readonly<Record<string, AdyenEvent | UnhandledEvent>> = {
   AUTHORISATION: { about: 'payment' },
   RECURRING_CONTRACT: { about: 'token' },
+  'recurring.token.created': { about: 'token' },
+  'recurring.token.alreadyExisting': { about: 'token' },
   CAPTURE: { about: 'operation', verb: 'capture', hasAmount: true },
   CANCELLATION: { about: 'operation', verb: 'void' },
   // The void of a payment whose pspReference is not known.
@@ -66,6 +68,8 @@ const EVENTS: Readonly<Record<string, AdyenEvent | UnhandledEvent>> = {
   AUTORESCUE_NEXT_ATTEMPT: { about: 'nothing', because: OURS },
   CANCEL_AUTORESCUE: { about: 'nothing', because: OURS },
   DONATION: { about: 'nothing', because: OURS },
+  'recurring.token.updated': { about: 'nothing', because: 'The token itself does not change.' },
+  'recurring.token.disabled': { about: 'nothing', because: 'The next repetition is declined.' },
   REPORT_AVAILABLE: { about: 'nothing', because: NO_PAYMENT },
   PAYOUT_THIRDPARTY: { about: 'nothing', because: NO_PAYMENT },
   PAYOUT_DECLINE: { about: 'nothing', because: NO_PAYMENT },

@@ -27,6 +27,7 @@ import { UNHANDLED_EVENTS } from './events.ts';
 import { cancelReference, interpretItem, readItems } from './notifications.ts';
 import { OPEN_STATUSES, outcomeOf, sessionOutcome } from './outcomes.ts';
 import { modificationRequest, paymentRequest, repetitionRequest, sessionRequest, UNSHOWN_METHODS } from './requests.ts';
+import { isTokenWebhook, readTokenEvent } from './token-webhooks.ts';
 
 const CAPABILITIES: Capabilities = {
   isIdempotent: true,
@@ -180,8 +181,10 @@ function createAdyen(access: ConnectionAccess): Connector {
       if (operationReference !== undefined) return { kind: 'accepted' };
       return { kind: Date.now() - requestedAt < REPEATABLE_MS ? 'notFound' : 'unknown' };
     },
-    readNotifications: (_headers, body) =>
-      readItems(body, [access.credential('hmac_key'), access.credential('former_hmac_key')], merchantAccount),
+    readNotifications: (headers, body) =>
+      isTokenWebhook(headers)
+        ? readTokenEvent(headers, body, [access.credential('token_hmac_key')], merchantAccount)
+        : readItems(body, [access.credential('hmac_key'), access.credential('former_hmac_key')], merchantAccount),
     notificationAnswer: '[accepted]',
     interpretNotification: (body, payment) => interpretItem(body, payment, isHosted),
     async check(deadline) {

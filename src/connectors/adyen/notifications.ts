@@ -11,13 +11,14 @@ import { type AdyenEvent, eventOf } from './events.ts';
 import { paidKind, recurringData } from './outcomes.ts';
 
 const require = createRequire(import.meta.url);
-const loadValidator = () => new (require('@adyen/api-library/lib/src/utils/hmacValidator.js') as typeof Hmac).default();
+export const loadValidator = () =>
+  new (require('@adyen/api-library/lib/src/utils/hmacValidator.js') as typeof Hmac).default();
 
 type Json = Record<string, unknown>;
 type SignedItem = Parameters<InstanceType<(typeof Hmac)['default']>['validateHMAC']>[0];
 
 /** An item as it is stored: what the signature covers, the reason of a refusal, and what repetitions need. */
-interface StoredItem extends Json {
+export interface StoredItem extends Json {
   eventCode: string;
   success: boolean;
   pspReference: string;
@@ -27,7 +28,7 @@ interface StoredItem extends Json {
 }
 
 /** The signature does not separate its fields unambiguously if one of them contains the separator. */
-const isPlainName = (value: unknown): value is string => isText(value, 255) && !value.includes(':');
+export const isPlainName = (value: unknown): value is string => isText(value, 255) && !value.includes(':');
 
 const STORED_DATA = [
   'networkTxReference',
@@ -41,6 +42,7 @@ const REASON_LENGTH = 255;
 
 /** A key of any other form would be read as a shorter one, or as none. */
 const HMAC_KEY = /^(?:[\da-f]{2}){16,}$/i;
+export const usableKeys = (hmacKeys: readonly string[]): string[] => hmacKeys.filter((key) => HMAC_KEY.test(key));
 
 /**
  * The events of a webhook, or undefined if an item is not signed with one of the keys: after a change Adyen goes on signing
@@ -52,7 +54,7 @@ export function readItems(
   merchantAccount: string,
 ): ProviderNotification[] | undefined {
   const items = itemsOf(body);
-  const keys = hmacKeys.filter((key) => HMAC_KEY.test(key));
+  const keys = usableKeys(hmacKeys);
   if (!items) return undefined;
   const validator = loadValidator();
   const isSigned = items.every(

@@ -217,12 +217,13 @@ function disputeMeaning(type: string, part: unknown, dispute: Json): Notificatio
   return ANSWERED.includes(dispute.status) ? report({ state: 'answered' }) : undefined;
 }
 
-/** One that is pending is queried. */
-function operationMeaning(verb: 'capture' | 'refund', operation: unknown): NotificationMeaning {
-  const outcome = isObject(operation) ? operationOutcomeOf(operation as unknown as Refund) : undefined;
-  return outcome?.kind === 'done' || outcome?.kind === 'declined'
-    ? { kind: 'operation', verb, outcome }
-    : { kind: 'ask' };
+/** One that is pending is queried; a new status may take back what was done. */
+function operationMeaning(type: string, verb: 'capture' | 'refund', operation: unknown): NotificationMeaning {
+  if (!isObject(operation)) return { kind: 'ask' };
+  const outcome = operationOutcomeOf(operation as unknown as Refund);
+  if (outcome.kind === 'unknown')
+    return { kind: 'unhandled', event: `${type} ${textOf(operation.status) ?? ''}`.trim() };
+  return outcome.kind === 'accepted' ? { kind: 'ask' } : { kind: 'operation', verb, outcome };
 }
 
 export function interpretNotification(body: Json): NotificationMeaning {
@@ -232,9 +233,9 @@ export function interpretNotification(body: Json): NotificationMeaning {
     case 'approval':
       return { kind: 'returned' };
     case 'refund':
-      return operationMeaning('refund', body.refund);
+      return operationMeaning(type, 'refund', body.refund);
     case 'capture':
-      return operationMeaning('capture', body.capture);
+      return operationMeaning(type, 'capture', body.capture);
     case 'dispute':
       return disputeMeaning(type, body.part, objectOf(body.dispute));
     case 'attention':

@@ -97,14 +97,20 @@ function disputeMeaning(type: string, chargeback: Json): NotificationMeaning {
   return UNCHANGED.includes(textOf(status) ?? '') ? undefined : unhandled;
 }
 
+/** A new status may take back what was done. */
+function refundMeaning(type: string, refund: RefundFields): NotificationMeaning {
+  const outcome = refundOutcome(refund);
+  return outcome.kind === 'unknown'
+    ? { kind: 'unhandled', event: `${type} ${textOf(refund.status) ?? ''}`.trim() }
+    : { kind: 'operation', outcome };
+}
+
 export function interpretNotification({ type, refund, chargeback }: Json): NotificationMeaning {
   switch (eventOf(String(type)).about) {
     case 'payment':
       return { kind: 'ask' };
     case 'refund':
-      return isObject(refund)
-        ? { kind: 'operation', outcome: refundOutcome(refund as unknown as RefundFields) }
-        : { kind: 'ask' };
+      return isObject(refund) ? refundMeaning(String(type), refund as unknown as RefundFields) : { kind: 'ask' };
     case 'dispute':
       // Stored by an earlier version without the dispute.
       return isObject(chargeback) ? disputeMeaning(String(type), chargeback) : { kind: 'chargedBack' };

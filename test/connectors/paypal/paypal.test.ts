@@ -448,6 +448,7 @@ describe('webhooks', () => {
     double.report('PAYMENT.CAPTURE.FROZEN', { custom_id: reference });
     double.report('PAYMENT.CAPTURE.FROZEN', { custom_id: 'an order of another program' });
     double.report('INVOICING.INVOICE.PAID', { custom_id: reference });
+    double.report('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', status: 'FROZEN', custom_id: reference }, 'refund');
     double.report('PAYMENT.CAPTURE.REVERSED', {
       custom_id: reference,
       amount: { currency_code: 'EUR', value: '10.00' },
@@ -455,6 +456,7 @@ describe('webhooks', () => {
     const events = await readAll();
     expect(events.map(meaning)).toEqual([
       { kind: 'unhandled', event: 'PAYMENT.CAPTURE.FROZEN' },
+      { kind: 'unhandled', event: 'PAYMENT.CAPTURE.REFUNDED FROZEN' },
       { kind: 'unhandled', event: 'PAYMENT.CAPTURE.REVERSED' },
     ]);
     expect(eventOf('VAULT.PAYMENT-TOKEN.DELETED').about).toBe('nothing');

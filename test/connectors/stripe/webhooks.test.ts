@@ -74,7 +74,6 @@ describe('webhooks', () => {
     ['requires_action', 'accepted'],
     ['failed', 'declined'],
     ['canceled', 'declined'],
-    ['of a later version', 'unknown'],
   ])('about a refund that is %s bring its outcome', async (status, kind) => {
     const metadata = { ...ours(), turnpike_operation: newId() };
     const webhook = double.send('refund.updated', objects.refund({ status, amount: 300, metadata }));
@@ -131,6 +130,15 @@ describe('webhooks', () => {
     };
     expect(await due(1_900_000_000)).toMatchObject({ respondBy: 1_900_000_000_000 });
     expect(await due(0)).toMatchObject({ respondBy: null });
+  });
+
+  test('a new status of a refund goes to the operator', async () => {
+    const metadata = { ...ours(), turnpike_operation: newId() };
+    const refund = objects.refund({ metadata, status: 'frozen' });
+    expect(await meaning(double.send('refund.updated', refund))).toEqual({
+      kind: 'unhandled',
+      event: 'refund.updated frozen',
+    });
   });
 
   test('a new event about a payment goes to the operator', async () => {
