@@ -67,7 +67,8 @@ describe('pages', () => {
         expect(others.get(path), `${page} links to ${link}`).toBeLessThan(400);
       }
     }
-    expect([...others.keys()].toSorted()).toEqual(['/admin', '/docs/postman.json', '/openapi.json']);
+    const outside = [...others.keys()].filter((path) => !path.startsWith('/admin/sandbox'));
+    expect(outside.toSorted()).toEqual(['/admin', '/docs/postman.json', '/openapi.json']);
   });
 
   test('that do not exist are answered with a search', async () => {
@@ -166,6 +167,17 @@ describe('the code on the pages', () => {
     expect(text).toContain('PASSWORD=…');
   });
 
+  test('links each signed call to its form in the sandbox console', async () => {
+    const merchants = (await get('/docs/reference/merchants')).text;
+    for (const address of ['/admin/sandbox?protocol=s2s', '/admin/sandbox/requests?call=CAPTURE']) {
+      expect(merchants).toContain(`href="${address}"`);
+    }
+    const checkout = (await get('/docs/reference/checkout')).text;
+    for (const address of ['/admin/sandbox?protocol=checkout', '/admin/sandbox/requests?call=payment%2Frefund']) {
+      expect(checkout).toContain(`href="${address}"`);
+    }
+  });
+
   test('has placeholders in production, where the site is served, too', async () => {
     const production = await startTestGateway({ environment: 'production' });
     try {
@@ -173,6 +185,7 @@ describe('the code on the pages', () => {
       expect(status).toBe(200);
       expect(keysOf(text)).toEqual({ client: 'test_…', merchant: 'test_…' });
       expect(text).not.toContain('live_');
+      expect((await get('/docs/reference/merchants', {}, production.url)).text).not.toContain('/admin/sandbox');
     } finally {
       await production.close();
     }

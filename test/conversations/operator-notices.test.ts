@@ -96,6 +96,16 @@ test('a payment on the attention list is told by its order, in the language of t
   expect(told?.subject).toMatch(/Zahlungen bei .* brauchen eine Entscheidung/);
 });
 
+test('a refund that waits for a second person is told once, to those who see the account', async () => {
+  const [own, other] = [await shop.newMerchant({ refund_approval_from: '5.00' }), await shop.newMerchant()];
+  await operatorFor(['attention'], 'owner', [own.mid]);
+  await operatorFor(['attention'], 'owner', [other.mid]);
+  const { body } = await shop.sale({}, own);
+  expect((await shop.admin('POST', `/payments/${body.trans_id}/refund`)).status).toBe(202);
+  expect((await look()).map(({ text }) => text.includes(`- ${body.order_id}: Refunds to approve`))).toEqual([true]);
+  expect(await look()).toEqual([]);
+});
+
 test('a provider that stops answering is told', async () => {
   await operatorFor(['connections']);
   for (let failures = 0; failures < 5; failures++) shop.gateway.health.failed('upstream', 'No answer');

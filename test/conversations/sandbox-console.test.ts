@@ -16,7 +16,8 @@ beforeAll(async () => {
 
 /** The fields of the form that sends a payment, as a browser submits them. */
 function formFields(page: string): Record<string, string> {
-  const form = /<form method="post" action="\/admin\/sandbox">(.*?)<\/form>/s.exec(page)?.[1] ?? '';
+  const form =
+    /<form method="post" action="\/admin\/sandbox(?:\/requests\?[^"]*)?">(.*?)<\/form>/s.exec(page)?.[1] ?? '';
   const inputs = [...form.matchAll(/<input [^>]*name="([^"]+)"[^>]* value="([^"]*)"/g)];
   const areas = [...form.matchAll(/<textarea [^>]*name="([^"]+)"[^>]*>\n?(.*?)<\/textarea>/gs)];
   const selects = [...form.matchAll(/<select [^>]*name="([^"]+)"[^>]*>(.*?)<\/select>/gs)].map(
@@ -120,6 +121,89 @@ describe('a payment', () => {
     expect((await owner.submit(PATH, fields, 'stale')).status).toBe(403);
     expect((await merchant.submit(PATH, { ...fields, mid: other.mid, order_id: newOrderId() })).status).toBe(200);
     expect((await merchant.get(PATH)).text).not.toContain(shop.merchant.mid);
+  });
+});
+
+describe('another request', () => {
+  const path = (call: string): string => `${PATH}/requests?call=${encodeURIComponent(call)}`;
+  const openCall = async (call: string, payment: string, mid = shop.merchant.mid): Promise<Record<string, string>> => {
+    const page = await owner.get(`${path(call)}&mid=${mid}&payment=${payment}`);
+    expect([call, page.status]).toEqual([call, 200]);
+    return formFields(page.text);
+  };
+  /** Sends the form of a call as it is shown, with these changes. */
+  const sendCall = async (call: string, payment: string, changes: Record<string, string> = {}): Promise<PanelAnswer> =>
+    owner.submit(path(call), { ...(await openCall(call, payment)), ...changes });
+
+  test('is offered for every call of a merchant, signed, and says what the gateway answers', async () => {
+    const page = await owner.get(`${PATH}/requests?mid=${shop.merchant.mid}`);
+    const calls = [...page.text.matchAll(/<option value="([^"]+)"[^>]*>\/(?:post|api)/g)].map(([, call]) => call ?? '');
+    expect(calls.toSorted()).toEqual(
+      [
+        ...['GET_TRANS_STATUS', 'GET_TRANS_STATUS_BY_ORDER', 'CAPTURE', 'VOID', 'CREDITVOID', 'RECURRING_SALE'],
+        ...['CREATE_SCHEDULE', 'UPDATE_SCHEDULE', 'DELETE_SCHEDULE', 'link', 'payment/status', 'payment/card/credit'],
+        ...['payment/refund', 'payment/capture', 'payment/void', 'payment/retry', 'payment/recurring'],
+      ].toSorted(),
+    );
+    const { body } = await shop.sale();
+    for (const call of calls) {
+      const { text } = await sendCall(call, body.trans_id);
+      expect([call, text.includes('Hash is not valid')]).toEqual([call, false]);
+      expect([call, /HTTP (200|400)/.test(text)]).toEqual([call, true]);
+      expect(text).not.toContain(shop.merchant.password);
+    }
+  });
+
+  test.each([
+    ['GET_TRANS_STATUS', {}],
+    ['GET_TRANS_STATUS_BY_ORDER', {}],
+    ['payment/status', {}],
+    ['CREDITVOID', { amount: '1.00' }],
+    ['payment/refund', { amount: '1.00' }],
+    ['CREATE_SCHEDULE', {}],
+    ['UPDATE_SCHEDULE', { name: 'Another name' }],
+    ['DELETE_SCHEDULE', {}],
+    ['link', {}],
+  ])('%s is accepted with the values of the form', async (call, changes) => {
+    const { body } = await shop.sale();
+    const answer = await sendCall(call, body.trans_id, changes);
+    expect([answer.status, noticeOf(answer)]).toEqual([200, 'The gateway accepted the request.']);
+  });
+
+  test('goes on from a payment, and shows its callbacks', async () => {
+    const sale = await owner.submit(PATH, { ...(await open({ brand: 'vcard' })), auth: 'Y', order_id: newOrderId() });
+    const id = paymentOf(sale);
+    expect(sale.text).toContain(`${PATH}/requests?mid=${shop.merchant.mid}&amp;payment=${id}`);
+    const captured = await sendCall('CAPTURE', id, { amount: '4.00' });
+    expect(captured.status).toBe(200);
+    expect(await balance(id)).toBe('SETTLED');
+    expect(captured.text).toContain('Callbacks of the payment');
+    const shown = unescaped(captured.text);
+    const { items } = (await shop.admin('GET', `/callbacks?payment_id=${id}`)).body;
+    expect(items.length).toBeGreaterThan(0);
+    expect(shown).toContain(`trans_id=${id}`);
+    const { items: log } = (await shop.admin('GET', '/audit?action=sandbox.request')).body;
+    expect(log[0]).toMatchObject({ mid: shop.merchant.mid, subject: '/post CAPTURE' });
+  });
+
+  test('that is refused keeps what was typed, with the sentence beside the field', async () => {
+    const { body } = await shop.sale();
+    const answer = await sendCall('CREDITVOID', body.trans_id, { amount: 'much' });
+    expect(answer.status).toBe(400);
+    expect(unescaped(errorAt(answer, 'amount') ?? '')).toBe('This value is not valid.');
+    expect(formFields(answer.text)).toMatchObject({ amount: 'much', trans_id: body.trans_id });
+    expect(await balance(body.trans_id)).toBe('SETTLED');
+  });
+
+  test('is not for others, nor about payments of another account', async () => {
+    const viewer = await signedIn(shop, 'viewer');
+    expect((await viewer.get(`${PATH}/requests`)).status).toBe(403);
+    const other = await shop.newMerchant();
+    const merchant = await signedIn(shop, 'merchant', [other.mid]);
+    expect((await merchant.get(`${PATH}/requests?mid=${shop.merchant.mid}`)).status).toBe(404);
+    expect((await merchant.submit(path('VOID'), { mid: shop.merchant.mid })).status).toBe(404);
+    const { body } = await shop.sale();
+    expect((await merchant.get(`${path('VOID')}&payment=${body.trans_id}`)).text).not.toContain(body.trans_id);
   });
 });
 

@@ -497,6 +497,7 @@ export const PANEL: Readonly<Record<string, Row>> = {
   'GET /admin/requests/:id': ok('requests.view'),
   'GET /admin/debugger': listed('requests.explain'),
   'GET /admin/sandbox': listed('sandbox.use', { foreign: 404 }),
+  'GET /admin/sandbox/requests': listed('sandbox.use', { foreign: 404 }),
   'GET /admin/sandbox/controls': listed('sandbox.use', { foreign: 404 }),
   'GET /admin/sandbox/callbacks': listed('sandbox.use', { foreign: 404 }),
   'GET /admin/operators': ok('operators.manage'),
@@ -597,6 +598,7 @@ export const PANEL: Readonly<Record<string, Row>> = {
   }),
   'POST /admin/debugger': ok('requests.explain', ofAccount({ request: 'action=SALE' })),
   'POST /admin/sandbox': ok('sandbox.use', { ...ofAccount({ brand: 'vcard' }), own: 400 }),
+  'POST /admin/sandbox/requests': ok('sandbox.use', { ...ofAccount(), own: 400 }),
   'POST /admin/sandbox/controls/bank': done('sandbox.use', {
     request: ({ paymentId }) => ({ body: { payment: paymentId, scenario: 'chargeback:true' } }),
     foreign: 400,

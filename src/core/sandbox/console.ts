@@ -5,7 +5,13 @@ import { EXAMPLES } from '../../rules/brand-examples.ts';
 import { BRANDS, CARD, isForPayers, isWallet, nameInside, TOKEN_FIELD, type WalletBrand } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import type { Field } from '../../rules/fields.ts';
-import { CHECKOUT_OPERATIONS, S2S_OPERATIONS, signedValues } from '../../rules/operations.ts';
+import {
+  CHECKOUT_OPERATIONS,
+  type CheckoutPath,
+  S2S_OPERATIONS,
+  type S2sAction,
+  signedValues,
+} from '../../rules/operations.ts';
 import { maskedRequest, maskFor } from '../api-calls/mask.ts';
 import type { Account, ApiCall, Gateway } from '../context.ts';
 import { checkoutBody } from '../requests/checkout-body.ts';
@@ -131,16 +137,19 @@ export function consoleRequest(
   return protocol === 's2s' ? saleRequest(account, label, sent) : sessionRequest(account, label, sent);
 }
 
-type Sent = readonly (readonly [string, string])[];
+export type Sent = readonly (readonly [string, string])[];
 
-function saleRequest(account: Account, label: string, sent: Sent): ConsoleRequest {
+const saleRequest = (account: Account, label: string, sent: Sent): ConsoleRequest =>
+  s2sRequest(account, 'SALE', [['brand', label], ...sent]);
+
+/** A request to `/post`, signed. */
+export function s2sRequest(account: Account, action: S2sAction, sent: Sent): ConsoleRequest {
   const fields = new URLSearchParams([
-    ['action', 'SALE'],
+    ['action', action],
     ['client_key', account.clientKey],
-    ['brand', label],
     ...sent.map(([name, value]) => [name, value]),
   ]);
-  const signed = signedValues(S2S_OPERATIONS.SALE, (name) => fields.get(name) ?? '');
+  const signed = signedValues(S2S_OPERATIONS[action], (name) => fields.get(name) ?? '');
   fields.append('hash', wireHash(signed, account.passwords()[0] as string));
   const contentType = 'application/x-www-form-urlencoded';
   const body = fields.toString();
@@ -155,7 +164,7 @@ function saleRequest(account: Account, label: string, sent: Sent): ConsoleReques
 }
 
 function sessionRequest(account: Account, label: string, sent: Sent): ConsoleRequest {
-  const json: Record<string, unknown> = { merchant_key: account.merchantKey, operation: 'purchase', methods: [label] };
+  const json: Record<string, unknown> = { operation: 'purchase', methods: [label] };
   for (const [name, value] of sent) {
     const isOfBrand = name.includes('[') || BRANDS[label]?.fields.some((field) => field.name === name);
     const inside = nameInside(name)
@@ -163,12 +172,23 @@ function sessionRequest(account: Account, label: string, sent: Sent): ConsoleReq
       .filter(Boolean);
     set(json, isOfBrand ? ['parameters', label, ...inside] : name.split('.'), value);
   }
-  const read = checkoutBody(json);
-  const signed = signedValues(CHECKOUT_OPERATIONS.session, read.value);
+  return signedJson(account, 'session', json);
+}
+
+/** A request of Checkout, signed; a dot in a name denotes a nested object. */
+export function checkoutRequest(account: Account, path: CheckoutPath, sent: Sent): ConsoleRequest {
+  const json: Record<string, unknown> = {};
+  for (const [name, value] of sent) set(json, name.split('.'), value);
+  return signedJson(account, path, json);
+}
+
+function signedJson(account: Account, path: CheckoutPath, content: Readonly<Record<string, unknown>>): ConsoleRequest {
+  const json: Record<string, unknown> = { merchant_key: account.merchantKey, ...content };
+  const signed = signedValues(CHECKOUT_OPERATIONS[path], checkoutBody(json).value);
   json.hash = wireHash(signed, account.passwords()[0] as string);
   const mask = maskFor(account);
   return {
-    path: '/api/v1/session',
+    path: `/api/v1/${path}`,
     contentType: 'application/json',
     body: JSON.stringify(json),
     fields: maskedRequest(checkoutBody(json), mask),

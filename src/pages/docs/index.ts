@@ -12,6 +12,7 @@ import { imageOf, picture, SCREENS } from './images.ts';
 import { type DocsDocument, docsDocument, docsHeaders, searchForm } from './layout.ts';
 import { type Library, openLibrary, readFile, requestsAddress } from './library.ts';
 import { accountOfReader } from './reader.ts';
+import { withoutConsole } from './reference.ts';
 import { findSections } from './search.ts';
 import { SYNONYMS } from './synonyms.ts';
 import { text } from './text.ts';
@@ -123,7 +124,8 @@ export function docsRoutes(app: FastifyInstance, gateway: Gateway): void {
     if (!page) return refuse(reply);
     const account = await accountOfReader(gateway, sessionCookie(request));
     const keys = { client_key: account?.clientKey, merchant_key: account?.merchantKey };
-    return show(reply, { title: page.title, body: new Html(page.body), page, account: account?.name }, keys);
+    const shown = gateway.environment === 'sandbox' ? page.body : withoutConsole(page.body);
+    return show(reply, { title: page.title, body: new Html(shown), page, account: account?.name }, keys);
   });
 }
 

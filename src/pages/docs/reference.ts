@@ -138,6 +138,17 @@ function actionSchema(api: OpenApi, name: string, one: Schema): Schema {
   return common ? { ...common, properties: { action: { const: name }, ...common.properties } } : of;
 }
 
+/** A link to the sandbox console with this call; `withoutConsole` removes it where there is no console. */
+const tryLink = (address: string): Html =>
+  html`<p class="try"><a href="${address}">Try it in the sandbox console</a></p>`;
+
+const consoleAddress = (call: string): string =>
+  ({ SALE: '/admin/sandbox?protocol=s2s', session: '/admin/sandbox?protocol=checkout' })[call] ??
+  `/admin/sandbox/requests?call=${encodeURIComponent(call)}`;
+
+/** The page as an installation without a sandbox shows it. */
+export const withoutConsole = (page: string): string => page.replaceAll(/<p class="try">.*?<\/p>/g, '');
+
 /** One action of `/post`: an example, and its fields. */
 function actionSection(api: OpenApi, call: Call, name: string, one: Schema): Html {
   const schema = actionSchema(api, name, one);
@@ -149,7 +160,7 @@ function actionSection(api: OpenApi, call: Call, name: string, one: Schema): Htm
   const { signs } = S2S_OPERATIONS[name as S2sAction];
   return html`<h3 id="${id}"><code>${name}</code> <a class="anchor" href="#${id}" aria-label="Link to ${name}">#</a></h3>
 ${isSale && html`<p>Each <a href="/docs/brands">brand</a> adds its own fields to these.</p>`}
-${exampleTabs(call, `example-${id}`, body, { isForm: true, signs })}
+${exampleTabs(call, `example-${id}`, body, { isForm: true, signs })}${tryLink(consoleAddress(name))}
 <details class="alternative" open><summary>Fields of ${name}</summary>${fieldTable(fieldRows(api, schema))}</details>`;
 }
 
@@ -164,8 +175,11 @@ function callExample(api: OpenApi, call: Call): Html | false {
   const isJson = !requestBody || 'application/json' in requestBody.content;
   if (NO_EXAMPLES.has(tags[0] as string) || !isJson) return false;
   const request = firstSchema(requestBody?.content);
-  const signs = CHECKOUT[path.replace(/^\/api\/v1\//, '')]?.signs;
-  return exampleTabs(call, `example-${operationId}`, request && exampleOf(api, request), { signs });
+  const name = path.replace(/^\/api\/v1\//, '');
+  const signs = CHECKOUT[name]?.signs;
+  return html`${exampleTabs(call, `example-${operationId}`, request && exampleOf(api, request), { signs })}${
+    signs !== undefined && tryLink(consoleAddress(name))
+  }`;
 }
 
 function callSection(api: OpenApi, call: Call): Html {

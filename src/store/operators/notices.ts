@@ -2,6 +2,7 @@
 
 import type { Attention } from '../../rules/attention.ts';
 import type { NoticeTopic } from '../../rules/notices.ts';
+import { REFUND_MARK } from '../../rules/refund-requests.ts';
 import { type AuditEntry, appendAudit } from '../audit/audit.ts';
 import { columns, iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
@@ -16,10 +17,10 @@ export interface DueNotice {
   dueAt: number;
 }
 
-/** A payment that came onto the attention list. */
+/** A payment that came onto the attention list, or a refund of it that waits for a second person. */
 export interface MarkedPayment extends PaymentKey {
   orderId: string;
-  attention: Attention;
+  attention: Attention | typeof REFUND_MARK;
 }
 
 export interface NoticeStore {
@@ -36,7 +37,7 @@ export interface NoticeStore {
   claimDue(now: number, leaseMs: number, most: number): Promise<DueNotice[]>;
   /** Ends a lease; nothing if another process has claimed the topic since. */
   record(claimed: DueNotice, next: Pick<DueNotice, 'toldUntil' | 'dueAt'>): Promise<void>;
-  /** The payments on the attention list that changed after `since`, the newest first. */
+  /** The payments on the attention list that changed after `since`, and refunds that wait since then, newest first. */
   marked(mids: readonly string[] | null, since: number, most: number): Promise<MarkedPayment[]>;
 }
 
@@ -94,9 +95,14 @@ export function createNoticeStore({ pool, query }: Database): NoticeStore {
     },
     async marked(mids, since, most) {
       const { rows } = await pool.query<MarkedPayment>(
-        `select ${columns('p', ['mid', 'paymentId', 'orderId', 'attention'])} from payments p
-         where attention is not null and updated_at > $2 and ($1::uuid[] is null or mid = any($1))
-         order by updated_at desc limit $3`,
+        `select mid, "paymentId", "orderId", attention from (
+           select ${columns('p', ['mid', 'paymentId', 'orderId'])}, attention::text, updated_at as at from payments p
+           where attention is not null and updated_at > $2 and ($1::uuid[] is null or mid = any($1))
+           union all
+           select ${columns('p', ['mid', 'paymentId', 'orderId'])}, '${REFUND_MARK}', r.requested_at
+           from refund_requests r join payments p on p.mid = r.mid and p.payment_id = r.payment_id
+           where r.state = 'waiting' and r.requested_at > $2 and ($1::uuid[] is null or r.mid = any($1))
+         ) found order by at desc limit $3`,
         [mids, iso(since), most],
       );
       return rows;

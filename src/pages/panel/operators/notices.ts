@@ -5,6 +5,7 @@ import { panelUrl } from '../../../core/operators/panel-address.ts';
 import { utcDay } from '../../../lib/time/day.ts';
 import { count, fill, money } from '../frame/parts.ts';
 import { inLanguage, panelTag, panelTexts } from '../locales/index.ts';
+import { markName } from '../payments/attention.ts';
 import { letter } from './mails.ts';
 
 const PATHS: Readonly<Record<NoticeFacts['topic'], string>> = {
@@ -43,7 +44,7 @@ function listedItems(facts: Exclude<NoticeFacts, { topic: 'summary' }>): string[
   const text = panelTexts.mails.notices;
   if (facts.topic === 'connections') return facts.items.map(({ name }) => name ?? panelTexts.payments.ownProvider);
   if (facts.topic === 'attention') {
-    return facts.items.map(({ orderId, attention }) => `${orderId}: ${panelTexts.payments.attentions[attention]}`);
+    return facts.items.map(({ orderId, attention }) => `${orderId}: ${markName(attention)}`);
   }
   return facts.items.map(({ orderId, amount, currency, respondBy }) => {
     const answer = respondBy === null ? text.noAnswer : fill(text.answerBy, { date: utcDay(respondBy) });

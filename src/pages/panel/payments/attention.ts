@@ -15,6 +15,7 @@ import {
   type Resolution,
 } from '../../../rules/attention.ts';
 import { Refusal } from '../../../rules/errors.ts';
+import { REFUND_MARK } from '../../../rules/refund-requests.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { accountNames } from '../frame/filters.ts';
 import { formToken } from '../frame/layout.ts';
@@ -35,7 +36,7 @@ import {
 } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
-import { REFUND_MARK, waitingRefunds } from './refund-requests.ts';
+import { waitingRefunds } from './refund-requests.ts';
 
 const PAGE_SIZE = 25;
 const PATH = '/admin/attention';
@@ -131,7 +132,7 @@ async function markedPayments(
   }${pager(PATH, { ...query, mark }, next ?? undefined)}`;
 }
 
-const nameOf = (mark: Mark): string =>
+export const markName = (mark: Mark): string =>
   mark === REFUND_MARK ? panelTexts.refundRequests.title : panelTexts.payments.attentions[mark];
 
 const markPills = (counts: Counts, active: Mark, mid: string | undefined): Html =>
@@ -139,7 +140,7 @@ const markPills = (counts: Counts, active: Mark, mid: string | undefined): Html 
     text.marks,
     MARKS.map((mark) => ({
       href: withQuery(PATH, { mark, ...(mid && { mid }) }),
-      label: html`${nameOf(mark)} ${badge(String(counts[mark]), counts[mark] > 0 ? 'bad' : '')}`,
+      label: html`${markName(mark)} ${badge(String(counts[mark]), counts[mark] > 0 ? 'bad' : '')}`,
       isActive: mark === active,
     })),
   );

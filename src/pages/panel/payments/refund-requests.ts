@@ -10,7 +10,7 @@ import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { ERRORS, Refusal } from '../../../rules/errors.ts';
-import type { RefundRequestState } from '../../../rules/refund-requests.ts';
+import { REFUND_MARK, type RefundRequestState } from '../../../rules/refund-requests.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { formToken } from '../frame/layout.ts';
 import { type Column, empty, fill, money, pager, table, time } from '../frame/parts.ts';
@@ -24,8 +24,6 @@ const ATTENTION = '/admin/attention';
 const PATH = '/admin/refund-requests';
 const text = panelTexts.refundRequests;
 
-/** What the attention list calls these refunds in its address. */
-export const REFUND_MARK = 'refund_approval';
 export const REFUNDS_TO_APPROVE = `${ATTENTION}?mark=${REFUND_MARK}`;
 
 const paymentPath = ({ paymentId }: Pick<RefundRequest, 'paymentId'>): string => `/admin/payments/${paymentId}`;

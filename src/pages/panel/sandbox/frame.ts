@@ -14,10 +14,14 @@ const text = panelTexts.sandboxConsole;
 
 export const PATHS = {
   payment: '/admin/sandbox',
+  requests: '/admin/sandbox/requests',
   controls: '/admin/sandbox/controls',
   callbacks: '/admin/sandbox/callbacks',
 } as const;
 export type Tab = keyof typeof PATHS;
+
+/** A number that no earlier order of the console has. */
+export const newOrder = (): string => `console-${Date.now().toString(36)}`;
 
 /** A page of the console with links to the others, which keep the account. */
 export function consolePage(tab: Tab, account: Account | undefined, body: Html, status = 200): PanelAnswer {

@@ -3,5 +3,11 @@ import type { PanelRoute } from '../frame/route.ts';
 import { controlPages } from './controls.ts';
 import { inboxPages } from './inbox.ts';
 import { consolePaymentPages } from './payment.ts';
+import { consoleRequestPages } from './requests.ts';
 
-export const sandboxPages: readonly PanelRoute[] = [...consolePaymentPages, ...controlPages, ...inboxPages];
+export const sandboxPages: readonly PanelRoute[] = [
+  ...consolePaymentPages,
+  ...consoleRequestPages,
+  ...controlPages,
+  ...inboxPages,
+];

@@ -81,6 +81,7 @@ export const audit: PanelTexts['audit'] = {
     'sandbox.clock': 'hat die Sandbox-Uhr vorgestellt',
     'sandbox.fault': 'hat in der Sandbox eine Störung gesetzt',
     'sandbox.pay': 'hat eine Sandbox-Zahlung gemacht für {subject}',
+    'sandbox.request': 'hat in der Sandbox eine Anfrage eines Händlers ausprobiert: {subject}',
     'sandbox.set_answer': 'hat die Antwort des Callback-Eingangs gesetzt: {subject}',
     'schedules.stop': 'hat das Abo beendet: {subject}',
     'schedules.stop_subscription': 'hat ein Abonnement beendet: {subject}',

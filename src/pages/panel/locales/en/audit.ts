@@ -81,6 +81,7 @@ export const audit = {
     'sandbox.clock': 'moved the sandbox clock',
     'sandbox.fault': 'set a fault in the sandbox',
     'sandbox.pay': 'made a sandbox payment for {subject}',
+    'sandbox.request': 'tried a request of a merchant in the sandbox: {subject}',
     'sandbox.set_answer': 'set the answer of the callback inbox of {subject}',
     'schedules.stop': 'stopped the schedule {subject}',
     'schedules.stop_subscription': 'stopped a subscription: {subject}',

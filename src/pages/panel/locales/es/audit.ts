@@ -81,6 +81,7 @@ export const audit: PanelTexts['audit'] = {
     'sandbox.clock': 'adelantó el reloj del sandbox',
     'sandbox.fault': 'puso un fallo en el sandbox',
     'sandbox.pay': 'hizo un pago de sandbox para {subject}',
+    'sandbox.request': 'probó una solicitud de comercio en el entorno de pruebas: {subject}',
     'sandbox.set_answer': 'fijó la respuesta de la bandeja de callbacks de {subject}',
     'schedules.stop': 'detuvo el plan de cobros {subject}',
     'schedules.stop_subscription': 'detuvo una suscripción: {subject}',

@@ -81,6 +81,7 @@ export const audit: PanelTexts['audit'] = {
     'sandbox.clock': 'a avancé l’horloge du bac à sable',
     'sandbox.fault': 'a défini une panne dans le bac à sable',
     'sandbox.pay': 'a fait un paiement du bac à sable pour {subject}',
+    'sandbox.request': 'a essayé une requête de marchand dans le bac à sable : {subject}',
     'sandbox.set_answer': 'a défini la réponse de la boîte de callbacks de {subject}',
     'schedules.stop': 'a arrêté l’abonnement {subject}',
     'schedules.stop_subscription': 'a arrêté une souscription : {subject}',
