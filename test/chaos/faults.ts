@@ -58,12 +58,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     const client = new pg.Client(database.connection);
     client.on('error', () => undefined);
     // The database may be down at the moment.
-    const ended = await client.connect().then(
-      () =>
+    const ended = await client
+      .connect()
+      .then(() =>
         client.query(`select count(pg_terminate_backend(pid)) as count from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid()`),
-      () => undefined,
-    );
+      )
+      .catch(() => undefined);
     await client.end().catch(() => undefined);
     return `${ended?.rows[0]?.count ?? 'no'} connections`;
   },

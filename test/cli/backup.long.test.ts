@@ -202,5 +202,5 @@ describe('a backup', () => {
 
     const used = await restore(url);
     expect([used.code, used.messages]).toEqual([1, expect.stringMatching(/The database is not empty/)]);
-  }, 90_000);
+  }, 240_000);
 });

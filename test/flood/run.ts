@@ -99,7 +99,7 @@ export interface Measured {
   /** The longest time of a health check that began during the flood, in milliseconds, and the number of checks. */
   healthMs: number;
   checks: number;
-  /** The most requests of the flood that were answered while one check waited. */
+  /** The median of the requests of the flood that were answered while a check waited. */
   answeredBefore: number;
   sent: number;
   answered: number;
@@ -114,8 +114,7 @@ export async function measureFlood(site: Site, options: Omit<FloodOptions, 'port
   const oldBefore = await site.oldGrowth();
   let most = before;
   let healthMs = 0;
-  let checks = 0;
-  let answeredBefore = 0;
+  const answeredBefore: number[] = [];
   let isOver = false;
   const started = performance.now();
   const { sent, answered, done } = await flood({ ...options, port });
@@ -133,9 +132,8 @@ export async function measureFlood(site: Site, options: Omit<FloodOptions, 'port
       atBegin = answered();
       return;
     }
-    answeredBefore = Math.max(answeredBefore, answered() - atBegin);
+    answeredBefore.push(answered() - atBegin);
     healthMs = Math.max(healthMs, millis);
-    checks++;
   });
   await done;
   isOver = true;
@@ -144,5 +142,10 @@ export async function measureFlood(site: Site, options: Omit<FloodOptions, 'port
   checker.postMessage('stop');
   await once(checker, 'exit');
   const oldGrowth = (await site.oldGrowth()) - oldBefore;
-  return { before, most, oldGrowth, healthMs, checks, answeredBefore, sent, answered: answered(), seconds };
+  return {
+    ...{ before, most, oldGrowth, healthMs, sent, answered: answered(), seconds },
+    checks: answeredBefore.length,
+    // A single check may be late because its thread, not the gateway, waits for a core.
+    answeredBefore: answeredBefore.toSorted((a, b) => a - b)[Math.floor(answeredBefore.length / 2)] ?? 0,
+  };
 }

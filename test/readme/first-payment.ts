@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sendSignal } from '../support/signals.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DOCUMENTED_PORT = 8080;
@@ -94,7 +95,7 @@ export async function makeFirstPayment(log: (line: string) => void): Promise<Fir
     const status = run(`${filled.replace(/^curl .*/ms, '')}\n${queryStatus}`);
     return { seconds: paidAfter, sale, session, status };
   } finally {
-    process.kill(-(gateway.pid as number), 'SIGINT');
+    sendSignal(-(gateway.pid as number), 'SIGINT');
     await ended;
     await fs.rm(parent, { recursive: true, force: true });
   }

@@ -123,9 +123,20 @@ export function deliveriesAt(shop: TestGateway) {
     };
   };
 
+  /** A few at a time, because the gateway refuses more than it can do. */
+  const sitesAt = async (at: TestReceiver, count: number): Promise<MerchantSite[]> => {
+    const sites: MerchantSite[] = [];
+    while (sites.length < count) {
+      const portion = Array.from({ length: Math.min(20, count - sites.length) }, () => siteAt(at));
+      sites.push(...(await Promise.all(portion)));
+    }
+    return sites;
+  };
+
   return {
     receiver,
     siteAt,
+    sitesAt,
     /** A merchant with a new server. */
     siteWith: async (behaviour: Behaviour, settings?: Record<string, unknown>): Promise<MerchantSite> =>
       siteAt(await receiver(behaviour), settings),

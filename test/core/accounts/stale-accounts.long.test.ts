@@ -9,6 +9,7 @@ import { type FreezingProxy, startFreezingProxy } from '../../support/faulty-dat
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 
 const BY = commandCaller('test');
+const SLOW_POLL = { timeout: 45_000 };
 
 let proxy: FreezingProxy;
 let shop: TestGateway;
@@ -51,7 +52,7 @@ test('uses a changed password and allowlist after five seconds at most', async (
       await changeAccount(other, BY, shop.merchant.mid, { settings: { ip_allowlist: [] } });
       await pause(500);
       return [status, (await shop.sale()).status];
-    })
+    }, SLOW_POLL)
     .toEqual([400, 200]);
 });
 

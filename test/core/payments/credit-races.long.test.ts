@@ -114,6 +114,7 @@ describe('a transaction that does not end', () => {
       await holder.query('update payments set updated_at = updated_at where false');
       expect(await outcomeOf(credit(other, account, order))).toBe('unavailable');
       expect(await creditsOf(merchant.mid)).toEqual([]);
+      await holder.query('rollback');
     } finally {
       await holder.end();
     }

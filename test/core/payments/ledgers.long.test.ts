@@ -130,7 +130,7 @@ async function waitForNotifications(): Promise<void> {
     );
     return JSON.stringify([row, (await movements()).length]);
   };
-  for (let before = await snapshot(), still = 0; still < 4; ) {
+  for (let before = await snapshot(), still = 0; still < 15; ) {
     await pause(200);
     const now = await snapshot();
     still = now === before ? still + 1 : 0;

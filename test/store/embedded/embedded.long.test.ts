@@ -81,7 +81,7 @@ test('a first start creates the database, and a second one finds what was writte
   await first.stop();
   await expect(fs.stat(pidFile(folder))).rejects.toThrow('ENOENT');
   // Its parent, this process, may still have to take note of its end.
-  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 60_000);
 
   const second = await start(folder);
   expect(second).toMatchObject({ firstStart: false, takenOver: false });
@@ -149,7 +149,7 @@ test('a lock whose process number passed to another process does not hinder the 
 
   // Of the server's own user: only such a process does PostgreSQL take for a server.
   const { uid, gid } = await fs.stat(folder);
-  const foreigner = spawn('sleep', ['60'], isRoot ? { uid, gid } : {});
+  const foreigner = spawn('sleep', ['600'], isRoot ? { uid, gid } : {});
   cleanups.push(async () => foreigner.kill());
   for (const [index, lock] of locks.entries()) {
     await fs.writeFile(lock, (contents[index] ?? '').replace(String(pid), String(foreigner.pid)));
