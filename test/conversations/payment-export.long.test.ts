@@ -11,6 +11,8 @@ import { preparedPayment } from '../support/payments.ts';
 const shop = openShop();
 afterEach(() => vi.restoreAllMocks());
 
+const PAYER_COLUMNS = ['payer_name', 'payer_email', 'card', 'card_network'];
+
 const download = (query: Fields = {}) => shop.admin('GET', `/payments.csv?${new URLSearchParams(query)}`);
 
 /** Parses CSV as RFC 4180 defines it, independently of the product. */
@@ -49,13 +51,27 @@ describe('the file', () => {
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename=payments-\d{4}-\d{2}-\d{2}T\d{6}Z\.csv$/);
     const [head] = parse(body);
-    expect(head).toEqual(Object.keys(items[0]));
+    expect(head).toEqual([...Object.keys(items[0]), ...PAYER_COLUMNS]);
     expect(records(body)).toEqual(
       items.map((item: Record<string, unknown>) =>
-        Object.fromEntries(Object.entries(item).map(([name, value]) => [name, String(value ?? '')])),
+        expect.objectContaining(
+          Object.fromEntries(Object.entries(item).map(([name, value]) => [name, String(value ?? '')])),
+        ),
       ),
     );
     expect(records(body)).toHaveLength(2);
+  });
+
+  test('has the payer as the list of the panel does', async () => {
+    const merchant = await shop.newMerchant();
+    const payer = { payer_first_name: 'Eva', payer_last_name: 'Král', payer_email: 'eva@example.com' };
+    await shop.sale(payer, merchant);
+    expect(records((await download({ mid: merchant.mid })).body)[0]).toMatchObject({
+      payer_name: 'Eva Král',
+      payer_email: 'eva@example.com',
+      card: '',
+      card_network: '',
+    });
   });
 
   test('has a head only without payments', async () => {
@@ -64,7 +80,7 @@ describe('the file', () => {
     expect(status).toBe(200);
     expect(parse(body)).toHaveLength(1);
     expect(body).toMatch(
-      /^payment_id,mid,order_id,.*,updated_at,connector,connection_id,route_reason,provider_reference,link_id,invoice_id,channel\r\n$/,
+      /^payment_id,mid,order_id,.*,updated_at,connector,connection_id,route_reason,provider_reference,link_id,invoice_id,channel,payer_name,payer_email,card,card_network\r\n$/,
     );
   });
 

@@ -32,7 +32,7 @@ export async function estimatedPayments(
 }
 
 async function* csv(first: ListedPayment[], rest: AsyncIterable<ListedPayment[]>): AsyncGenerator<string, void> {
-  yield csvRows([PAYMENT_FIELDS, ...first.map(fieldValues)]);
+  yield csvRows([[...PAYMENT_FIELDS, ...PAYER_FIELDS], ...first.map(fieldValues)]);
   for await (const payments of rest) {
     // An empty chunk would end the stream.
     if (payments.length > 0) yield csvRows(payments.map(fieldValues));
@@ -70,7 +70,11 @@ const COLUMNS: Readonly<Record<keyof ListedPaymentView, true>> = {
 };
 const PAYMENT_FIELDS = Object.keys(COLUMNS) as (keyof ListedPaymentView)[];
 
+/** What the list of the panel shows of the payer besides. */
+const PAYER_FIELDS = ['payer_name', 'payer_email', 'card', 'card_network'];
+
 function fieldValues(payment: ListedPayment): (string | number | null)[] {
   const view = listedPaymentView(payment);
-  return PAYMENT_FIELDS.map((name) => view[name]);
+  const { payerName, payerEmail, cardMasked, cardNetwork } = payment;
+  return [...PAYMENT_FIELDS.map((name) => view[name]), payerName, payerEmail, cardMasked, cardNetwork];
 }

@@ -258,7 +258,7 @@ export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
       responses: {
         '200': {
           description:
-            'All payments that match, in the format of RFC 4180. The first row has the names of the fields of a payment.',
+            'All payments that match, in the format of RFC 4180. The first row has the names of the fields of a payment, then `payer_name`, `payer_email`, `card` and `card_network`.',
           content: { 'text/csv': { schema: text } },
         },
         ...commonRefusals,
