@@ -6,12 +6,13 @@ import { foldProjections } from '../../src/core/projections/projections.ts';
 import { paymentSearch } from '../../src/store/payments/search-projection.ts';
 import { entryOf } from '../support/entries.ts';
 import { ADMIN_TOKEN, type Fields, type Merchant, newOrderId, openShop } from '../support/gateway.ts';
+import { signedIn } from '../support/operators.ts';
 import { preparedPayment } from '../support/payments.ts';
 
 const shop = openShop();
 afterEach(() => vi.restoreAllMocks());
 
-const PAYER_COLUMNS = ['payer_name', 'payer_email', 'card', 'card_network'];
+const PURCHASE_COLUMNS = ['payer_name', 'payer_email', 'card', 'card_network', 'description', 'payer_country'];
 
 const download = (query: Fields = {}) => shop.admin('GET', `/payments.csv?${new URLSearchParams(query)}`);
 
@@ -51,7 +52,7 @@ describe('the file', () => {
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename=payments-\d{4}-\d{2}-\d{2}T\d{6}Z\.csv$/);
     const [head] = parse(body);
-    expect(head).toEqual([...Object.keys(items[0]), ...PAYER_COLUMNS]);
+    expect(head).toEqual([...Object.keys(items[0]), ...PURCHASE_COLUMNS]);
     expect(records(body)).toEqual(
       items.map((item: Record<string, unknown>) =>
         expect.objectContaining(
@@ -62,16 +63,47 @@ describe('the file', () => {
     expect(records(body)).toHaveLength(2);
   });
 
-  test('has the payer as the list of the panel does', async () => {
+  test('has the purchase and the payer', async () => {
     const merchant = await shop.newMerchant();
     const payer = { payer_first_name: 'Eva', payer_last_name: 'Král', payer_email: 'eva@example.com' };
-    await shop.sale(payer, merchant);
+    await shop.sale({ ...payer, payer_country: 'CZ', order_description: 'Two pears' }, merchant);
     expect(records((await download({ mid: merchant.mid })).body)[0]).toMatchObject({
       payer_name: 'Eva Král',
       payer_email: 'eva@example.com',
       card: '',
       card_network: '',
+      description: 'Two pears',
+      payer_country: 'CZ',
     });
+  });
+
+  test('has the columns that were chosen, in this order', async () => {
+    const merchant = await shop.newMerchant();
+    const { body: sale } = await shop.sale({ order_amount: '12.50' }, merchant);
+    const { body } = await download({ mid: merchant.mid, columns: 'amount,payment_id' });
+    expect(body).toBe(`amount,payment_id\r\n12.50,${sale.trans_id}\r\n`);
+  });
+
+  test.each(['amount,pan', 'amount,', 'amount,amount', 'amount, currency'])(
+    'refuses the columns "%s"',
+    async (columns) => {
+      const { status, body } = await download({ columns });
+      expect(status).toBe(400);
+      expect(body.errors).toMatchObject([
+        { error_message: expect.stringMatching(/^columns: /), expected: expect.stringContaining('payer_country') },
+      ]);
+    },
+  );
+
+  test('has the columns that were chosen in the panel', async () => {
+    const merchant = await shop.newMerchant();
+    await shop.sale({ order_amount: '12.50' }, merchant);
+    const viewer = await signedIn(shop, 'viewer');
+    const { text: page } = await viewer.get(`/admin/payments?mid=${merchant.mid}`);
+    expect(page).toContain('name="column.payer_country"');
+    expect(page).toContain(`<input type="hidden" name="mid" value="${merchant.mid}">`);
+    const file = await viewer.get(`/admin/payments.csv?mid=${merchant.mid}&column.currency=1&column.amount=1`);
+    expect(file.text).toBe('amount,currency\r\n12.50,USD\r\n');
   });
 
   test('has a head only without payments', async () => {
@@ -80,7 +112,7 @@ describe('the file', () => {
     expect(status).toBe(200);
     expect(parse(body)).toHaveLength(1);
     expect(body).toMatch(
-      /^payment_id,mid,order_id,.*,updated_at,connector,connection_id,route_reason,provider_reference,link_id,invoice_id,channel,payer_name,payer_email,card,card_network\r\n$/,
+      /^payment_id,mid,order_id,.*,updated_at,connector,connection_id,route_reason,provider_reference,link_id,invoice_id,channel,payer_name,payer_email,card,card_network,description,payer_country\r\n$/,
     );
   });
 

@@ -8,11 +8,15 @@ import type { Download } from './download.ts';
 import { type ListedPaymentView, listedPaymentView } from './payment-view.ts';
 
 /** A failure of the first read is thrown here, while an error can still be answered. */
-export async function paymentsCsv(gateway: Gateway, filter: PaymentSelection): Promise<Download> {
+export async function paymentsCsv(
+  gateway: Gateway,
+  filter: PaymentSelection,
+  columns: readonly PaymentColumn[] = PAYMENT_COLUMNS,
+): Promise<Download> {
   const portions = exportPayments(gateway, filter);
   const first = await portions.next();
   const time = new Date(gateway.clock.now()).toISOString().replace(/\..*|:/g, '');
-  return { filename: `payments-${time}Z.csv`, chunks: csv(first.value ?? [], portions) };
+  return { filename: `payments-${time}Z.csv`, chunks: csv(columns, first.value ?? [], portions) };
 }
 
 /**
@@ -31,16 +35,24 @@ export async function estimatedPayments(
   return rows.filter((row) => brand === undefined || row.brand === brand).reduce((sum, row) => sum + row.payments, 0);
 }
 
-async function* csv(first: ListedPayment[], rest: AsyncIterable<ListedPayment[]>): AsyncGenerator<string, void> {
-  yield csvRows([[...PAYMENT_FIELDS, ...PAYER_FIELDS], ...first.map(fieldValues)]);
+async function* csv(
+  columns: readonly PaymentColumn[],
+  first: ListedPayment[],
+  rest: AsyncIterable<ListedPayment[]>,
+): AsyncGenerator<string, void> {
+  const cells = (payment: ListedPayment) => {
+    const values = valuesOf(payment);
+    return columns.map((name) => values[name]);
+  };
+  yield csvRows([[...columns], ...first.map(cells)]);
   for await (const payments of rest) {
     // An empty chunk would end the stream.
-    if (payments.length > 0) yield csvRows(payments.map(fieldValues));
+    if (payments.length > 0) yield csvRows(payments.map(cells));
   }
 }
 
-/** The columns; the compiler requires all fields of the API. */
-const COLUMNS: Readonly<Record<keyof ListedPaymentView, true>> = {
+/** The fields of the API; the compiler requires all of them. */
+const FIELDS: Readonly<Record<keyof ListedPaymentView, true>> = {
   payment_id: true,
   mid: true,
   order_id: true,
@@ -68,13 +80,26 @@ const COLUMNS: Readonly<Record<keyof ListedPaymentView, true>> = {
   invoice_id: true,
   channel: true,
 };
-const PAYMENT_FIELDS = Object.keys(COLUMNS) as (keyof ListedPaymentView)[];
 
-/** What the list of the panel shows of the payer besides. */
-const PAYER_FIELDS = ['payer_name', 'payer_email', 'card', 'card_network'];
+/** What identifies the purchase and the payer to a person. */
+const purchaseOf = (payment: ListedPayment) => ({
+  description: payment.description,
+  payer_name: payment.payerName,
+  payer_email: payment.payerEmail,
+  payer_country: payment.payerCountry,
+  card: payment.cardMasked,
+  card_network: payment.cardNetwork,
+});
 
-function fieldValues(payment: ListedPayment): (string | number | null)[] {
-  const view = listedPaymentView(payment);
-  const { payerName, payerEmail, cardMasked, cardNetwork } = payment;
-  return [...PAYMENT_FIELDS.map((name) => view[name]), payerName, payerEmail, cardMasked, cardNetwork];
-}
+export type PaymentColumn = keyof ListedPaymentView | keyof ReturnType<typeof purchaseOf>;
+
+/** The columns of the file, in their order. */
+export const PAYMENT_COLUMNS: readonly PaymentColumn[] = [
+  ...(Object.keys(FIELDS) as (keyof ListedPaymentView)[]),
+  ...(['payer_name', 'payer_email', 'card', 'card_network', 'description', 'payer_country'] as const),
+];
+
+const valuesOf = (payment: ListedPayment): Record<PaymentColumn, string | number | null> => ({
+  ...listedPaymentView(payment),
+  ...purchaseOf(payment),
+});

@@ -47,6 +47,8 @@ export type PaymentSelection = Omit<PaymentFilter, 'before' | 'limit'>;
 export interface ListedPayment extends Payment {
   payerName: string | null;
   payerEmail: string | null;
+  payerCountry: string | null;
+  description: string | null;
   cardMasked: string | null;
   cardNetwork: string | null;
   linkId: string | null;
@@ -327,6 +329,7 @@ export function createPaymentLists(pool: Pool, names: readonly string[]): Paymen
     readProjection({ pool }, paymentSearch, work);
   const select = `
     select ${columns('p', names)}, nullif(${NAME}, '') as "payerName", p.details #>> '{payer,email}' as "payerEmail",
+      p.details #>> '{payer,country}' as "payerCountry", p.details ->> 'description' as description,
       p.details #>> '{card,masked}' as "cardMasked",
       ${CARD_NETWORK} as "cardNetwork",
       p.details #>> '{session,linkId}' as "linkId", p.details #>> '{session,invoiceId}' as "invoiceId",

@@ -2,10 +2,20 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Gateway } from '../../core/context.ts';
-import { paymentsCsv } from '../../core/exports/payments.ts';
+import { PAYMENT_COLUMNS, type PaymentColumn, paymentsCsv } from '../../core/exports/payments.ts';
 import { needs } from '../bearer.ts';
-import { readQuery } from './input.ts';
+import { expecting, readQuery } from './input.ts';
 import { PAYMENT_FILTERS, paymentFilter } from './payment-filters.ts';
+
+/** Names of columns, each once, in the order of the file. */
+const columns = expecting(
+  `Names separated by commas, each once: ${PAYMENT_COLUMNS.join(', ')}.`,
+  (text: string): PaymentColumn[] | undefined => {
+    const names = text.split(',') as PaymentColumn[];
+    const isValid = names.every((name) => PAYMENT_COLUMNS.includes(name)) && new Set(names).size === names.length;
+    return isValid ? names : undefined;
+  },
+);
 
 export function paymentExportRoutes(app: FastifyInstance, gateway: Gateway): void {
   // Fastify would answer a HEAD request by reading the whole export.
@@ -14,9 +24,10 @@ export function paymentExportRoutes(app: FastifyInstance, gateway: Gateway): voi
     { ...needs('payments.view', 'accounts'), exposeHeadRoute: false },
     async (request, reply) => {
       const { mids } = request.principal;
-      const filter = paymentFilter(readQuery(request.query, PAYMENT_FILTERS), mids);
+      const { columns: chosen, ...filters } = readQuery(request.query, { ...PAYMENT_FILTERS, columns });
+      const filter = paymentFilter(filters, mids);
       // A failure of the first read is still answered with an error; a later one breaks the response off.
-      const { filename, chunks } = await paymentsCsv(gateway, filter);
+      const { filename, chunks } = await paymentsCsv(gateway, filter, chosen);
       reply.header('content-type', 'text/csv; charset=utf-8');
       reply.header('content-disposition', `attachment; filename=${filename}`);
       // The stream takes the next portion when the client has read enough, and ends the reads when the client disconnects.

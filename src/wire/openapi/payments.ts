@@ -254,11 +254,18 @@ export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
   },
   '/admin/api/payments.csv': {
     get: call('payments', 'exportPayments', 'Exports payments as CSV, newest first.', {
-      parameters: filters,
+      parameters: [
+        ...filters,
+        inQuery(
+          'columns',
+          text,
+          'Names of columns, separated by commas, in the order of the file; all if it is not sent.',
+        ),
+      ],
       responses: {
         '200': {
           description:
-            'All payments that match, in the format of RFC 4180. The first row has the names of the fields of a payment, then `payer_name`, `payer_email`, `card` and `card_network`.',
+            'All payments that match, in the format of RFC 4180. The first row has the names of the fields of a payment, then `payer_name`, `payer_email`, `card`, `card_network`, `description` and `payer_country`.',
           content: { 'text/csv': { schema: text } },
         },
         ...commonRefusals,

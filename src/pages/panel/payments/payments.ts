@@ -1,7 +1,7 @@
 /** The list of payments with its filters, and its export. */
 import { listConnections } from '../../../core/connections/connections.ts';
 import type { ListedPayment, PaymentCount, PaymentSelection } from '../../../core/context.ts';
-import { estimatedPayments, paymentsCsv } from '../../../core/exports/payments.ts';
+import { estimatedPayments, PAYMENT_COLUMNS, paymentsCsv } from '../../../core/exports/payments.ts';
 import { listSavedFilters } from '../../../core/operators/saved-filters.ts';
 import { countPayments, listPayments } from '../../../core/payments/find.ts';
 import { NETWORK_NAMES, networkTitle } from '../../../lib/cards/networks.ts';
@@ -128,14 +128,28 @@ ${!isComplete && notice(text.olderFollow, 'wait')}
             ? empty(text.nothingFound, text.nothingFoundHint)
             : empty(text.nothingFound, text.searchGoesOn)
           : empty(text.none, text.noneHint)
-    }${pager('/admin/payments', query, next ?? undefined)}</div>`,
+    }${pager('/admin/payments', query, next ?? undefined)}</div>${shown.length > 0 && columnChoice(query)}`,
   };
 }
 
 async function downloadList(request: PanelRequest): Promise<PanelAnswer> {
   const filter = filterOf(request);
   const estimatedRows = await estimatedPayments(request.gateway, filter);
-  return { download: { ...(await paymentsCsv(request.gateway, filter)), estimatedRows } };
+  const chosen = PAYMENT_COLUMNS.filter((name) => request.query[boxOf(name)] !== undefined);
+  const columns = chosen.length > 0 ? chosen : undefined;
+  return { download: { ...(await paymentsCsv(request.gateway, filter, columns)), estimatedRows } };
+}
+
+const boxOf = (column: string): string => `column.${column}`;
+
+/** Downloads chosen columns; they have the names that the file gives them. */
+function columnChoice({ cursor: _cursor, ...query }: PanelRequest['query']): Html {
+  const box = (name: string): Html =>
+    html`<label class="choice"><input type="checkbox" name="${boxOf(name)}" value="1" checked><span><code>${name}</code></span></label>`;
+  return html`<details class="more field"><summary>${text.chooseColumns}</summary><form action="/admin/payments.csv">
+${Object.entries(query).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<fieldset class="bare choices" aria-label="${text.chooseColumns}">${PAYMENT_COLUMNS.map(box)}</fieldset>
+<button class="quiet">${panelTexts.downloadCsv}</button></form></details>`;
 }
 
 const payerCell = ({ payerName, payerEmail }: ListedPayment): Html | string | null =>

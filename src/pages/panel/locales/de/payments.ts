@@ -27,6 +27,7 @@ export const payments: PanelTexts['payments'] = {
   amountFrom: 'Betrag ab',
   amountTo: 'Betrag bis',
   moreFilters: 'Weitere Filter',
+  chooseColumns: 'Spalten der Datei wählen',
   total: (count: string) => `${count} Zahlungen`,
   one: '1 Zahlung',
   moreThan: (count: string) => `Mehr als ${count} Zahlungen`,

@@ -46,6 +46,7 @@ export const payments = {
   amountFrom: 'Amount from',
   amountTo: 'Amount to',
   moreFilters: 'More filters',
+  chooseColumns: 'Choose the columns of the file',
   total: (count: string) => `${count} payments`,
   one: '1 payment',
   moreThan: (count: string) => `More than ${count} payments`,

@@ -27,6 +27,7 @@ export const payments: PanelTexts['payments'] = {
   amountFrom: 'Importe desde',
   amountTo: 'Importe hasta',
   moreFilters: 'Más filtros',
+  chooseColumns: 'Elegir las columnas del archivo',
   total: (count: string) => `${count} pagos`,
   one: '1 pago',
   moreThan: (count: string) => `Más de ${count} pagos`,

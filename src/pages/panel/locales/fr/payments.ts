@@ -27,6 +27,7 @@ export const payments: PanelTexts['payments'] = {
   amountFrom: 'Montant à partir de',
   amountTo: 'Montant jusqu’à',
   moreFilters: 'Autres filtres',
+  chooseColumns: 'Choisir les colonnes du fichier',
   total: (count: string) => `${count} paiements`,
   one: '1 paiement',
   moreThan: (count: string) => `Plus de ${count} paiements`,
