@@ -60,7 +60,7 @@ const SAME: readonly RegExp[] = [
   /^American Express$|^Côte d’Ivoire$/,
   // Credentials and names of providers.
   /^Stripe, hosted page$|^Provider API\b/,
-  /^Merchant account$|^HMAC key of the webhook$|^Former HMAC key\b/,
+  /^Merchant account$|^HMAC key of the webhook( of tokens)?$|^Former HMAC key\b/,
   /^Address of the provider$|^Key of our calls$|^Secret that signs notifications/,
   // Why a route was taken, as payments and the admin API have it.
   /^The account has no routes: own provider$/,
