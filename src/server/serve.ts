@@ -67,8 +67,8 @@ export async function serve(config: Config): Promise<void> {
     }
     const url = config.publicUrl || baseAddress(config.host, port);
     const panel = config.role === 'work' ? undefined : await panelAddress(gateway, url);
-    log.info({ url, environment: config.environment, role: config.role }, 'started');
     if (await isHeld(gateway)) log.warn(HELD);
+    log.info({ url, environment: config.environment, role: config.role }, 'started');
     if (config.environment === 'sandbox' && panel) {
       const demo = await startDemo(gateway, url);
       const facts = {

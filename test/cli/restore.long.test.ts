@@ -16,7 +16,14 @@ import {
   sign,
   type TestGateway,
 } from '../support/gateway.ts';
-import { clearAway, newDatabase, newDataDir, type RunningGateway, startGateway } from '../support/process.ts';
+import {
+  clearAway,
+  eventually,
+  newDatabase,
+  newDataDir,
+  type RunningGateway,
+  startGateway,
+} from '../support/process.ts';
 import { turnpike } from './turnpike.ts';
 
 const SHOPS = 4;
@@ -125,7 +132,7 @@ test('each payer is charged as often as agreed, and the books of the restored ga
   expect(await second.command('backup', '--restore', file)).toContain('until this restore is released');
   await fs.rm(join(file, '..'), { recursive: true });
   const after = await second.start();
-  expect(after.output()).toContain('restored from a backup');
+  await eventually(() => expect(after.output()).toContain('restored from a backup'));
   await everyShop((merchant) => advance(after, merchant, 2 * DAY));
   await everyShop(async (merchant) => expect(await movementsOf(merchant)).toEqual(lost.get(merchant.mid)));
   const report = ok(await after.admin('GET', '/restore'));

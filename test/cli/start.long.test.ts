@@ -147,8 +147,11 @@ describe('a start that cannot go on says why in one sentence:', () => {
       PUBLIC_URL: 'https://pay.example.com',
     };
     const gateway = await startGateway({ ...production, TURNPIKE_MASTER_KEY: MASTER_KEY });
-    expect(gateway.output()).toMatch(/^Admin token, shown only this once: [0-9a-f]{48}$/m);
-    expect(gateway.output()).toMatch(/^Panel, .*: https:\/\/pay\.example\.com\/admin\/invitation\/[0-9a-f]{64}$/m);
+    // They follow the log line of the start.
+    await eventually(() => {
+      expect(gateway.output()).toMatch(/^Admin token, shown only this once: [0-9a-f]{48}$/m);
+      expect(gateway.output()).toMatch(/^Panel, .*: https:\/\/pay\.example\.com\/admin\/invitation\/[0-9a-f]{64}$/m);
+    });
     expect(gateway.output()).not.toContain('Demo');
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
 

@@ -123,7 +123,7 @@ test('a provider simulator that dies is started again at the same address, and w
   expect((await gateway.sale(PIN)).body).toMatchObject({ result: 'SUCCESS', status: 'SETTLED' });
   expect(await tell(gateway, open.trans_id, { bank_callback: 'ACSC' })).toBe(200);
   expect((await gateway.status(open.trans_id)).body.status).toBe('SETTLED');
-  expect(gateway.output()).toContain('the provider simulator died and is started again');
+  await eventually(() => expect(gateway.output()).toContain('the provider simulator died and is started again'));
 });
 
 test('a gateway that is killed leaves no provider simulator behind', async () => {
