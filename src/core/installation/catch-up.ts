@@ -4,7 +4,8 @@ import type { Gateway } from '../context.ts';
 
 /** Reads the sandbox offsets, which another process may have changed, and the time of the database. */
 export async function readClock(gateway: Pick<Gateway, 'clock' | 'installation'>): Promise<void> {
-  gateway.clock.set(await gateway.installation.clockOffsets());
+  const readAt = performance.now();
+  gateway.clock.set(await gateway.installation.clockOffsets(), readAt);
   await synchroniseClock(gateway);
 }
 

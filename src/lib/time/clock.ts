@@ -16,8 +16,11 @@ export interface Clock {
   offset(mid?: string): number;
   /** Whether this process received a change of the sandbox clock in the last `ms` milliseconds. */
   wasMovedWithin(ms: number): boolean;
-  /** Sets the offsets to those in the store. */
-  set(offsets: { global: number; accounts: ReadonlyMap<string, number> }): void;
+  /**
+   * Sets the offsets to those in the store. `readAt` is the monotonic time at which their read began: the offsets of a read
+   * that began before the last one are ignored, because they may have changed in between.
+   */
+  set(offsets: { global: number; accounts: ReadonlyMap<string, number> }, readAt?: number): void;
   /** Synchronises with a reading of the reference clock, unless an earlier reading is still more exact. */
   synchronise(reading: ClockReading): void;
 }
@@ -35,6 +38,7 @@ export function createClock(): Clock {
   let accounts: ReadonlyMap<string, number> = new Map();
   let origin = Date.now() - performance.now();
   let movedAt = Number.NEGATIVE_INFINITY;
+  let offsetsReadAt = Number.NEGATIVE_INFINITY;
   let reading = { after: 0, uncertainty: Number.POSITIVE_INFINITY };
   let latest = Number.NEGATIVE_INFINITY;
   const offset = (mid?: string): number => global + (mid === undefined ? 0 : (accounts.get(mid) ?? 0));
@@ -47,7 +51,9 @@ export function createClock(): Clock {
     real,
     offset,
     wasMovedWithin: (ms) => performance.now() - movedAt < ms,
-    set(offsets) {
+    set(offsets, readAt = performance.now()) {
+      if (readAt < offsetsReadAt) return;
+      offsetsReadAt = readAt;
       const isSame = ([mid, ms]: [string, number]): boolean => accounts.get(mid) === ms;
       if (offsets.global !== global || ![...offsets.accounts].every(isSame)) movedAt = performance.now();
       global = offsets.global;

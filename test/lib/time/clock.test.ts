@@ -41,6 +41,15 @@ describe('a clock', () => {
     expect([clock.offset(), clock.offset('a')]).toEqual([20, 20]);
   });
 
+  test('ignores the answer to a read that began before the last one', () => {
+    const clock = createClock();
+    clock.set({ global: 1000, accounts: new Map() }, 20);
+    clock.set({ global: 0, accounts: new Map() }, 10);
+    expect(clock.offset()).toBe(1000);
+    clock.set({ global: 2000, accounts: new Map() }, 30);
+    expect(clock.offset()).toBe(2000);
+  });
+
   test('counts in monotonic time: a step of the machine’s clock has no effect', () => {
     const clock = createClock();
     vi.setSystemTime(NOW + 30_000);
