@@ -61,6 +61,7 @@ const attentionOf = async (id: string): Promise<string | null> => (await shop.in
 describe('a card', () => {
   test('is charged, refunded in parts, and charged back', async () => {
     const { id } = await payByCard();
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('SETTLED');
     expect(await shop.inspect(id)).toMatchObject({
       status: 'SETTLED',
       connector: 'stripe',

@@ -61,6 +61,8 @@ export function createClock(): Clock {
     },
     synchronise({ at, before, after }) {
       const uncertainty = after - before;
+      // Time has stood still: nothing can be concluded from the reading.
+      if (uncertainty <= 0) return;
       const margin = reading.uncertainty + (after - reading.after) * DRIFT;
       if (uncertainty > margin) return;
       // Only the first reading, or a step of the reference clock, corrects more than both readings are inexact.

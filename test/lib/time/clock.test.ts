@@ -128,8 +128,14 @@ describe('a synchronised clock', () => {
   test('adds the sandbox offsets', () => {
     const clock = createClock();
     clock.set({ global: 1000, accounts: new Map([['a', 500]]) });
-    clock.synchronise(reading(AHEAD, 0));
+    clock.synchronise(reading(AHEAD - 1, 1));
     expect([clock.real(), clock.now(), clock.now('a')]).toEqual([AHEAD, AHEAD + 1000, AHEAD + 1500]);
+  });
+
+  test('ignores a reading that took no time', () => {
+    const clock = createClock();
+    clock.synchronise(reading(AHEAD, 0));
+    expect(clock.now()).toBe(NOW);
   });
 });
 
