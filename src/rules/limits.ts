@@ -177,8 +177,8 @@ export const LIMITS = {
   riskRulesMost: 500,
   riskEntriesAtATime: 1000,
   riskFileBytes: 64 * 1024 * 1024,
-  /** How many reviews a process takes at a time. */
-  riskReviewsAtATime: 50,
+  /** How many due reviews, and how many approved refunds that were not sent, a process takes at a time. */
+  decisionsAtATime: 50,
   /** Back-tests: payments that are read at a time. */
   riskBackTestPage: 2000,
   /** Before a rule is switched on, it is tried on so many payments of this time; a share above this one is confirmed. */

@@ -9,7 +9,7 @@ import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
 import { type PaypalDouble, startPaypal } from '../doubles/paypal.ts';
 import { STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
 import { openShop } from '../support/gateway.ts';
-import { shortenLimits } from '../support/limits.ts';
+import { lengthenLimits } from '../support/limits.ts';
 import { signedIn } from '../support/operators.ts';
 import { openProviders, type TestProvider } from '../support/providers.ts';
 
@@ -87,7 +87,7 @@ function elsewhere(connector: string, url: string): Saved {
 
 describe.each(Object.entries(PROVIDERS))('%s', (connector, { right, wrong }) => {
   // A provider that answers may take as long as a busy machine needs.
-  shortenLimits({ outcomeTimeoutMs: 50_000, providerConnectTimeoutMs: 50_000 });
+  lengthenLimits({ outcomeTimeoutMs: 50_000, providerConnectTimeoutMs: 50_000 });
 
   test('the right key', async () => {
     const { status, body } = await create(connector, right());

@@ -7,7 +7,7 @@ import { SENTENCES } from '../../rules/fields.ts';
 import { type AdjustmentState, composeEntry, type LedgerEntry } from '../../rules/ledger.ts';
 import type { Adjustment, AdjustmentFilter } from '../../store/ledger/adjustments.ts';
 import type { Gateway } from '../context.ts';
-import { auditEntry, type Caller, type Principal } from '../operators/principal.ts';
+import { auditEntry, type Caller, isAuthor, type Principal } from '../operators/principal.ts';
 import { readNote } from '../payments/resolve.ts';
 import { invalid, readCurrency, readMid } from './input.ts';
 
@@ -79,12 +79,6 @@ export const listAdjustments = (
 
 const entryOf = ({ mid, adjustmentId, currency, amount, reason }: Adjustment, postedAt: number): LedgerEntry =>
   composeEntry({ sourceId: adjustmentId, category: 'adjustment', mid, currency, postedAt, note: reason }, { amount });
-
-/** Whether this caller is the one who proposed something. */
-export const isAuthor = (
-  { authorKind, authorId }: Pick<Adjustment, 'authorKind' | 'authorId'>,
-  { kind, id }: Pick<Caller, 'kind' | 'id'>,
-): boolean => authorKind === kind && authorId === id;
 
 /** Approves or refuses an adjustment, once, and as another person or token than the one that proposed it. */
 export async function decideAdjustment(

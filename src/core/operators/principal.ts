@@ -55,6 +55,12 @@ export interface Caller extends AuditActor {
 /** The caller of a request from this address. */
 export const callerOf = ({ kind, id, name }: Principal, address: string): Caller => ({ kind, id, name, address });
 
+/** Whether this caller is the one who proposed something that needs two persons. */
+export const isAuthor = (
+  { authorKind, authorId }: { authorKind: Caller['kind']; authorId: Caller['id'] },
+  { kind, id }: Pick<Caller, 'kind' | 'id'>,
+): boolean => authorKind === kind && authorId === id;
+
 export const commandCaller = (command: string): Caller => ({
   kind: 'system',
   id: null,

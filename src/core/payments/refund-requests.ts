@@ -7,8 +7,7 @@ import type { PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { ListedRefundRequest, RefundRequest, RefundRequestFilter } from '../../store/payments/refund-requests.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isAuthor } from '../ledger/adjustments.ts';
-import { auditEntry, type Caller, type Principal } from '../operators/principal.ts';
+import { auditEntry, type Caller, isAuthor, type Principal } from '../operators/principal.ts';
 import { plannedRefund, sendRefund } from './change.ts';
 import type { OperationResult } from './operate.ts';
 import { duplicateOperation, idempotencyKeyOf } from './operation-ids.ts';
@@ -86,9 +85,6 @@ export const listRefundRequests = (
   before?: string,
 ): Promise<ListedRefundRequest[]> =>
   filter.mids?.length === 0 ? Promise.resolve([]) : gateway.refundRequests.list(filter, limit, before);
-
-/** Whether this caller requested the refund. */
-export const isRequester = isAuthor;
 
 function requireDecidable(request: RefundRequest, by: Caller): void {
   if (isAuthor(request, by)) throw new Refusal('ownRefundRequest');
@@ -184,7 +180,7 @@ async function sendApproved(gateway: Gateway, request: RefundRequest): Promise<O
 
 /** Sends approved refunds whose process died before it sent them. */
 export async function sendDueRefunds(gateway: Gateway, isStopped: () => boolean): Promise<void> {
-  for (const request of await gateway.refundRequests.due(gateway.clock.real(), LIMITS.riskReviewsAtATime)) {
+  for (const request of await gateway.refundRequests.due(gateway.clock.real(), LIMITS.decisionsAtATime)) {
     if (isStopped()) return;
     await sendApproved(gateway, request).catch((error) =>
       gateway.log.error({ err: error, payment_id: request.paymentId }, 'an approved refund could not be sent'),

@@ -188,13 +188,13 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
 
 /** Marks settled payments under review, decides about those whose time is over, and carries out what was decided. */
 export async function processDueReviews(gateway: Gateway, isStopped: () => boolean): Promise<void> {
-  for (const key of await gateway.reviews.unmarked(LIMITS.riskReviewsAtATime)) {
+  for (const key of await gateway.reviews.unmarked(LIMITS.decisionsAtATime)) {
     const payment = await gateway.payments.find(key);
     if (payment) await markSettled(gateway, payment);
   }
   // The clocks of sandbox accounts may be ahead.
   const before = gateway.clock.real() + (gateway.environment === 'sandbox' ? LIMITS.reportMostMs : 0);
-  for (const review of await gateway.reviews.due(before, LIMITS.riskReviewsAtATime)) {
+  for (const review of await gateway.reviews.due(before, LIMITS.decisionsAtATime)) {
     if (isStopped()) return;
     await processReview(gateway, review).catch((error) =>
       gateway.log.error({ err: error, payment_id: review.paymentId }, 'a review could not be processed'),

@@ -5,9 +5,8 @@ import { Refusal } from '../../rules/errors.ts';
 import { BANK_HOLD_MS, type BankDetails } from '../../rules/payouts.ts';
 import type { BankAccount, PayoutAccount } from '../../store/settlements/bank-accounts.ts';
 import type { Gateway } from '../context.ts';
-import { isAuthor } from '../ledger/adjustments.ts';
 import { invalid, readCurrency, readText } from '../ledger/input.ts';
-import { auditEntry, type Caller } from '../operators/principal.ts';
+import { auditEntry, type Caller, isAuthor } from '../operators/principal.ts';
 
 export const BANK_FIELDS = ['currency', 'holder', 'iban', 'account_number', 'bank_code', 'country'] as const;
 export const PAYOUT_ACCOUNT_FIELDS = ['currency', 'holder', 'iban', 'bic'] as const;

@@ -19,10 +19,9 @@ import { availableToday } from '../../rules/settlement-calendar.ts';
 import type { BankAccount } from '../../store/settlements/bank-accounts.ts';
 import type { Approvable, Payable, Payout, PayoutWithTransfers, Transfer } from '../../store/settlements/payouts.ts';
 import type { Gateway } from '../context.ts';
-import { isAuthor } from '../ledger/adjustments.ts';
 import { withCompleteLedger } from '../ledger/fold.ts';
 import { invalid, readText } from '../ledger/input.ts';
-import { auditEntry, type Caller } from '../operators/principal.ts';
+import { auditEntry, type Caller, isAuthor } from '../operators/principal.ts';
 import { detailsOf, payoutDetailsOf } from './bank-accounts.ts';
 
 export type { Payout } from '../../store/settlements/payouts.ts';

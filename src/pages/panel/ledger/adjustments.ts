@@ -3,10 +3,10 @@ import { adjustmentsCsv } from '../../../core/exports/ledger.ts';
 import {
   type Adjustment,
   decideAdjustment,
-  isAuthor,
   listAdjustments,
   proposeAdjustment,
 } from '../../../core/ledger/adjustments.ts';
+import { isAuthor } from '../../../core/operators/principal.ts';
 import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';

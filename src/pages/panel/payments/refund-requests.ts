@@ -1,7 +1,8 @@
 /** Refunds that wait for a second person: on the attention list, on the page of the payment, and the decision. */
+
+import { isAuthor } from '../../../core/operators/principal.ts';
 import {
   decideRefundRequest,
-  isRequester,
   type ListedRefundRequest,
   listRefundRequests,
   type RefundRequest,
@@ -36,7 +37,7 @@ const button = ({ session }: PanelRequest, { requestId }: RefundRequest, name: '
 /** The decisions that this operator may make; nothing for one who may not refund. */
 function decisions(request: PanelRequest, one: RefundRequest): Html | false {
   if (!isAllowed(request.session.principal.role, 'payments.refund')) return false;
-  if (isRequester(one, request.caller)) return html`<p class="soft small">${text.own}</p>`;
+  if (isAuthor(one, request.caller)) return html`<p class="soft small">${text.own}</p>`;
   return html`<div class="inline">${button(request, one, 'approve')}${button(request, one, 'refuse')}</div>`;
 }
 

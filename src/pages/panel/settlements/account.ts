@@ -1,7 +1,7 @@
 /** The page on how an account is paid: its terms and its bank accounts, with the forms that change them. */
 
 import { termsView } from '../../../core/exports/settlements.ts';
-import { isAuthor } from '../../../core/ledger/adjustments.ts';
+import { isAuthor } from '../../../core/operators/principal.ts';
 import {
   confirmBankAccount,
   listBankAccounts,

@@ -1,7 +1,7 @@
 /** The pages on payouts: making one of approved settlements, one payout with its transfers, and the accounts they go from. */
 
 import { payoutsCsv } from '../../../core/exports/settlements.ts';
-import { isAuthor } from '../../../core/ledger/adjustments.ts';
+import { isAuthor } from '../../../core/operators/principal.ts';
 import { listPayoutAccounts, setPayoutAccount } from '../../../core/settlements/bank-accounts.ts';
 import {
   decidePayout,
