@@ -1,6 +1,6 @@
 /** Reads a connection as an operator sends it: its name, accounts, credentials and settings, each with what is wrong with it. */
 import { isUuid } from '../lib/crypto/id.ts';
-import { isObject, isText } from '../lib/text/json.ts';
+import { isAbsent, isObject, isText } from '../lib/text/json.ts';
 import { BRANDS, CARD } from './brands.ts';
 import type { ConnectorEntry, CredentialField } from './connectors.ts';
 import type { Problem } from './errors.ts';
@@ -91,7 +91,7 @@ function credentialProblem(
   environment: 'sandbox' | 'production',
 ): string | undefined {
   if (isOptional && value === '') return undefined;
-  if (value === undefined || value === null || value === '') return SENTENCES.blank;
+  if (isAbsent(value)) return SENTENCES.blank;
   if (!isText(value, CREDENTIAL_LENGTH) || /[\r\n]/.test(value)) return SENTENCES.invalid;
   if (isAddress && !isApiAddress(value, environment)) return SENTENCES.notUrl;
   if (format && !format.test(value)) return SENTENCES.invalid;

@@ -1,7 +1,7 @@
 /** Price plans in requests: reads plans, versions and quotes, shows them, and finds prices above the amount of a sale. */
 import { NETWORK_NAMES } from '../lib/cards/networks.ts';
 import { areBoundsReversed, BOUND_DIGITS, scaledDecimal } from '../lib/money/decimal.ts';
-import { isObject, isText } from '../lib/text/json.ts';
+import { isAbsent, isObject, isText } from '../lib/text/json.ts';
 import { dateTime } from '../lib/time/date-time.ts';
 import { BRANDS, CARD } from './brands.ts';
 import { CONNECTORS } from './connectors.ts';
@@ -60,8 +60,6 @@ export type Read<Value> = { value: Value; problems?: never } | { value?: never; 
 
 const readResult = <Value>(value: Value, problems: Problem[]): Read<Value> =>
   problems.length > 0 ? { problems } : { value };
-
-const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 
 const unknownMembers = (sent: object, known: readonly string[], path = ''): Problem[] =>
   Object.keys(sent)

@@ -4,7 +4,7 @@ import { NETWORK_NAMES } from '../lib/cards/networks.ts';
 import { isUuid } from '../lib/crypto/id.ts';
 import { areBoundsReversed, isWithinBounds } from '../lib/money/decimal.ts';
 import { minorUnits } from '../lib/money/money.ts';
-import { isObject } from '../lib/text/json.ts';
+import { isAbsent, isObject } from '../lib/text/json.ts';
 import { BRANDS, CARD } from './brands.ts';
 import { COUNTRIES } from './countries.ts';
 import { CURRENCIES, exponentOf } from './currencies.ts';
@@ -95,7 +95,7 @@ function readRoute(sent: unknown, path: string, problems: Problem[]): Route {
   };
   const amount = (name: 'min_amount' | 'max_amount'): string | null => {
     const value = route[name];
-    if (value === undefined || value === null || value === '') return null;
+    if (isAbsent(value)) return null;
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text === 'string' && AMOUNT.test(text)) return text;
     refuse(name, SENTENCES.invalid);
@@ -169,9 +169,9 @@ export function readRouteFacts(sent: Readonly<Record<string, unknown>>): {
     sentence: 'This value does not exist.',
   }));
   const text = (field: string, value: unknown, isValid: (value: string) => boolean, isNeeded = false) => {
-    const isAbsent = value === undefined || value === null || value === '';
-    if (!isAbsent && typeof value === 'string' && isValid(value)) return value;
-    if (!isAbsent || isNeeded) problems.push({ field, sentence: isAbsent ? SENTENCES.blank : SENTENCES.notAChoice });
+    if (!isAbsent(value) && typeof value === 'string' && isValid(value)) return value;
+    if (!isAbsent(value) || isNeeded)
+      problems.push({ field, sentence: isAbsent(value) ? SENTENCES.blank : SENTENCES.notAChoice });
     return undefined;
   };
   const facts = {

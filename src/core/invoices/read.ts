@@ -1,5 +1,5 @@
 /** Reads the members of a new invoice, and names what is wrong. */
-import { isObject, isText } from '../../lib/text/json.ts';
+import { isAbsent, isObject, isText } from '../../lib/text/json.ts';
 import { isPlainLines } from '../../lib/text/plain-text.ts';
 import { isMailAddress } from '../../rules/contacts.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
@@ -71,7 +71,7 @@ function readLine(
 
 /** A text of several lines; absent means empty. */
 function readLines(field: string, value: unknown, most: number, problems: Problem[]): string {
-  if (value === undefined || value === null || value === '') return '';
+  if (isAbsent(value)) return '';
   if (isText(value, most) && isPlainLines(value)) return value.trim();
   const expected = `A text of up to ${most} characters without control characters and marks of direction.`;
   problems.push({ field, sentence: SENTENCES.invalid, expected });

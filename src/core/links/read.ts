@@ -1,7 +1,7 @@
 /** Reads the members of a new link, of the admin API, the panel or a merchant's program, and names what is wrong. */
 import { cardNumbersIn } from '../../lib/cards/search.ts';
 import { minorUnits } from '../../lib/money/money.ts';
-import { isText } from '../../lib/text/json.ts';
+import { isAbsent, isText } from '../../lib/text/json.ts';
 import { isPlainText } from '../../lib/text/plain-text.ts';
 import { dateTime } from '../../lib/time/date-time.ts';
 import { brandLabel, CARD, isForPayers } from '../../rules/brands.ts';
@@ -25,7 +25,7 @@ export type LinkTerms = Omit<Link, 'mid' | 'linkId' | 'code' | 'isActive' | 'cre
 /** A text of one line that looks the same to everybody; the problem names the field otherwise. */
 export function plainTextProblem(field: string, value: unknown, least: number, most: number): Problem | undefined {
   const expected = `A text of ${least} to ${most} characters without control characters, line breaks and marks of direction.`;
-  if (value === undefined || value === null || value === '') {
+  if (isAbsent(value)) {
     return least > 0 ? { field, sentence: SENTENCES.blank, expected } : undefined;
   }
   if (!isText(value, most) || value.trim() === '' || !isPlainText(value)) {
@@ -34,7 +34,6 @@ export function plainTextProblem(field: string, value: unknown, least: number, m
   return cardNumbersIn(value).length > 0 ? { field, sentence: SENTENCES.cardNumber } : undefined;
 }
 
-const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === '';
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /** The amount of a request in minor units; its problem is added to the list. */

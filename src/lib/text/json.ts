@@ -3,6 +3,10 @@
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Whether a member of a request has no value: it was not sent, or is null or an empty text. */
+export const isAbsent = (value: unknown): value is undefined | null | '' =>
+  value === undefined || value === null || value === '';
+
 /** A text that PostgreSQL can store: no lone surrogates, no NUL. */
 export const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most && value.isWellFormed() && !value.includes('\0');

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { requireAccount } from '../../core/accounts/require-account.ts';
 import type { Account, Gateway, PaidLink } from '../../core/context.ts';
 import { listLinks, makeLink, requireLink, switchLink } from '../../core/links/links.ts';
+import { isAbsent } from '../../lib/text/json.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -18,7 +19,7 @@ interface LinkParams {
 
 /** The account that the member `mid` names; one that the caller may not see does not exist. */
 export async function accountOfBody(gateway: Gateway, request: FastifyRequest, mid: unknown): Promise<Account> {
-  if (mid === undefined || mid === null || mid === '') throw invalidField('mid', SENTENCES.blank);
+  if (isAbsent(mid)) throw invalidField('mid', SENTENCES.blank);
   return requireAccount(gateway, request.principal, typeof mid === 'string' ? mid : '');
 }
 
