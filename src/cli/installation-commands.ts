@@ -1,6 +1,6 @@
 /** The part of the table of commands that open the installation: its schema, data, keys, operators, connections and prices. */
 import { PLAN_SIDES } from '../rules/pricing.ts';
-import { INVITABLE_ROLES } from '../rules/roles.ts';
+import { ROLES } from '../rules/roles.ts';
 import { type Argument, type Command, flag, text } from './command.ts';
 
 /** What the commands that open the installation read first; all other variables of the gateway count, too. */
@@ -119,13 +119,25 @@ export const INSTALLATION_COMMANDS: readonly Command[] = [
       {
         name: 'role',
         isOptional: true,
-        choices: INVITABLE_ROLES,
+        choices: ROLES,
         about: 'the role of a new operator; without it, the first operator is an owner',
       },
     ],
+    options: [
+      text(
+        'mids',
+        '<mids>',
+        'the accounts that a new operator may see, with commas; the roles of a merchant require it',
+      ),
+      text('name', '<name>', 'the name of a new operator'),
+      text('refund-limit', '<amount>', 'the most that a new operator refunds of one payment, in its currency'),
+    ],
     json: 'document',
     variables: [...INSTALLATION, 'PUBLIC_URL'],
-    examples: ['operator invite ada@example.com owner'],
+    examples: [
+      'operator invite ada@example.com owner',
+      `operator invite lena@example.com merchant_support --mids ${MID} --refund-limit 50.00`,
+    ],
     run: async (call) => (await import('./installation.ts')).inviteOperator(call),
   },
   {

@@ -136,9 +136,9 @@ export async function adminToken({ environment, output }: Call): Promise<undefin
   output.note('A running gateway uses it after its next start.');
 }
 
-export async function inviteOperator({ environment, arg, output }: Call): Promise<undefined> {
+export async function inviteOperator({ environment, output, ...call }: Call): Promise<undefined> {
   const config = readConfig(environment);
-  const wanted = readInvitation(arg('e-mail'), arg('role'));
+  const wanted = readInvitation(call);
   const { link, note } = await withInstallation(config, ({ gateway }) => invite(gateway, config, wanted));
   output.result({ link }, link);
   output.note(note);

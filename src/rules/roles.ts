@@ -14,9 +14,6 @@ export type Role = (typeof ROLES)[number];
 /** Whether a role belongs to a merchant: its users and tokens have a list of accounts. */
 export const isMerchantRole = (role: Role): boolean => (MERCHANT_ROLES as readonly Role[]).includes(role);
 
-/** The roles of invitations from the command line; a merchant sees certain accounts only, which the panel asks for. */
-export const INVITABLE_ROLES = ROLES.filter((role) => !isMerchantRole(role));
-
 /** Those who work with the payments of an account, besides its owner. */
 const CLERKS = ['merchant_accountant', 'merchant_support'] as const;
 

@@ -1,7 +1,14 @@
 /** Admin calls on operators: lists, invites, changes and deletes those that the caller manages. */
 import type { FastifyInstance } from 'fastify';
 import type { Gateway, Operator } from '../../core/context.ts';
-import { type NewOperator, OPERATOR_NAME_LENGTH, readEmail } from '../../core/operators/invitations.ts';
+import {
+  readAccounts,
+  readName,
+  readOperator,
+  readRefundLimit,
+  readRole,
+  valueOr,
+} from '../../core/operators/access-input.ts';
 import {
   changeOperator,
   deleteOperator,
@@ -11,15 +18,12 @@ import {
   requireOperator,
 } from '../../core/operators/manage.ts';
 import { invitationLink } from '../../core/operators/panel-address.ts';
-import { isText } from '../../lib/text/json.ts';
-import { isPlainText } from '../../lib/text/plain-text.ts';
 import { wireDate, wireDateOrNull } from '../../lib/time/clock.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { needs } from '../bearer.ts';
-import { readAccess, readAccounts, readRefundLimit, readRole, valueOr } from './access-input.ts';
-import { objectBody, refuseUnknown } from './input.ts';
+import { objectBody, readBody, refuseUnknown } from './input.ts';
 import { wholeList } from './list-file.ts';
 
 interface OperatorParams {
@@ -36,7 +40,7 @@ export function operatorRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 
   app.post('/operators', needs('operators.manage', 'accounts'), async ({ principal, caller, body }, reply) => {
-    const invited = await inviteOperatorAs(gateway, principal, caller, readOperator(body));
+    const invited = await inviteOperatorAs(gateway, principal, caller, readOperator(readBody(body, MEMBERS)));
     if (invited === 'emailInUse') {
       throw invalidField('email', 'This value is in use.', { expected: 'The e-mail address of somebody new.' });
     }
@@ -66,28 +70,7 @@ export function operatorRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 }
 
-const isName = (value: unknown): value is string =>
-  isText(value, OPERATOR_NAME_LENGTH) && value.trim() !== '' && isPlainText(value);
-
-const nameProblem: Problem = {
-  field: 'name',
-  sentence: `This value should be a text of ${OPERATOR_NAME_LENGTH} characters or less without control characters.`,
-};
-
-function readOperator(body: unknown): NewOperator {
-  const { email: typed, name, role, mids, refund_limit, ...rest } = objectBody(body);
-  refuseUnknown(rest, ['email', 'name', 'role', 'mids', 'refund_limit']);
-  const problems: Problem[] = [];
-  const email = typeof typed === 'string' ? readEmail(typed) : undefined;
-  if (email === undefined) {
-    const expected = 'An e-mail address, such as ada@example.com.';
-    problems.push({ field: 'email', sentence: typed === undefined ? SENTENCES.blank : SENTENCES.invalid, expected });
-  }
-  if (name !== undefined && !isName(name)) problems.push(nameProblem);
-  const access = readAccess({ role, mids, refund_limit }, problems);
-  if (problems.length > 0) throw new Refusal('invalidData', problems);
-  return { email: email as string, name: (name as string | undefined)?.trim(), ...access };
-}
+const MEMBERS = ['email', 'name', 'role', 'mids', 'refund_limit'] as const;
 
 const STATES = ['active', 'suspended'] as const;
 
@@ -98,7 +81,7 @@ function readChange(body: unknown): OperatorChange {
   refuseUnknown(rest, ['name', 'role', 'mids', 'refund_limit', 'state']);
   const problems: Problem[] = [];
   const change = {
-    ...(name !== undefined && { name: isName(name) ? name.trim() : problems.push(nameProblem) }),
+    ...(name !== undefined && { name: valueOr(readName(name), problems) }),
     ...('role' in sent && { role: valueOr(readRole(role), problems) }),
     ...('mids' in sent && { mids: valueOr(readAccounts(mids), problems) }),
     ...('refund_limit' in sent && { refundLimit: valueOr(readRefundLimit(refund_limit), problems) }),

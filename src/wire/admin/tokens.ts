@@ -1,6 +1,7 @@
 /** Admin calls on access: who the caller is, and API tokens to create, list and revoke. */
 import type { FastifyInstance } from 'fastify';
 import type { ApiToken, Gateway } from '../../core/context.ts';
+import { readAccess } from '../../core/operators/access-input.ts';
 import {
   createToken,
   listTokens,
@@ -12,7 +13,6 @@ import { isText } from '../../lib/text/json.ts';
 import { wireDate, wireDateOrNull } from '../../lib/time/clock.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { needs } from '../bearer.ts';
-import { readAccess } from './access-input.ts';
 import { dateTime, objectBody, refuseUnknown } from './input.ts';
 
 export function tokenRoutes(app: FastifyInstance, gateway: Gateway): void {

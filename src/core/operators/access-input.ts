@@ -1,9 +1,12 @@
-/** Reads what the calls on tokens and operators share: the role, the accounts and the limit of refunds. */
+/** Reads operators and tokens as they are sent: the name, the role, the accounts and the limit of refunds. */
 import { isUuid } from '../../lib/crypto/id.ts';
 import { isRefundLimit } from '../../lib/money/refund-limit.ts';
-import type { Problem } from '../../rules/errors.ts';
+import { isText } from '../../lib/text/json.ts';
+import { isPlainText } from '../../lib/text/plain-text.ts';
+import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { isMerchantRole, ROLES, type Role } from '../../rules/roles.ts';
+import { type NewOperator, OPERATOR_NAME_LENGTH, readEmail } from './invitations.ts';
 
 const MOST_ACCOUNTS = 1000;
 
@@ -61,4 +64,27 @@ export function readAccess(body: Record<string, unknown>, problems: Problem[]): 
   }
   const refundLimit = valueOr(readRefundLimit(body.refund_limit), problems);
   return { role, mids, refundLimit } as ReadAccess;
+}
+
+/** Undefined stays undefined. */
+export function readName(value: unknown): Read<string | undefined> {
+  const isName =
+    value === undefined || (isText(value, OPERATOR_NAME_LENGTH) && value.trim() !== '' && isPlainText(value));
+  if (isName) return { value: value?.trim() };
+  const sentence = `This value should be a text of ${OPERATOR_NAME_LENGTH} characters or less without control characters.`;
+  return { problem: { field: 'name', sentence } };
+}
+
+/** Reads a new operator from the members of an object, and refuses it with everything that is wrong with it. */
+export function readOperator(sent: Record<string, unknown>): NewOperator {
+  const problems: Problem[] = [];
+  const email = typeof sent.email === 'string' ? readEmail(sent.email) : undefined;
+  if (email === undefined) {
+    const sentence = sent.email === undefined ? SENTENCES.blank : SENTENCES.invalid;
+    problems.push({ field: 'email', sentence, expected: 'An e-mail address, such as ada@example.com.' });
+  }
+  const name = valueOr(readName(sent.name), problems);
+  const access = readAccess(sent, problems);
+  if (problems.length > 0) throw new Refusal('invalidData', problems);
+  return { email: email as string, name, ...access };
 }
