@@ -8,7 +8,7 @@ const UNIT = [
   'test/{docs,layers}.test.ts',
   'test/server/config.test.ts',
   'test/store/database/migration-rules.test.ts',
-  'test/core/{due/rows,cards/security-code-cache,payments/return,erasure/personal-data}.test.ts',
+  'test/core/{due/rows,cards/security-code-cache,payments/return,erasure/personal-data,invoices/state}.test.ts',
   'test/core/callbacks/*.test.ts',
   'test/wire/body-reader.test.ts',
   'test/client/{generated,vectors,transport,servers}.test.ts',

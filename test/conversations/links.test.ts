@@ -292,8 +292,14 @@ describe('who sees links', () => {
     expect(await ids(`mid=${mid}`)).toEqual([second, first]);
     expect(await ids(`mid=${mid}&state=inactive`)).toEqual([first]);
     expect(await ids(`mid=${mid}&state=active`)).toEqual([second]);
-    const page = (await shop.admin('GET', `/links?mid=${mid}&limit=1`)).body;
-    expect(await ids(`mid=${mid}&limit=1&cursor=${page.next_cursor}`)).toEqual([first]);
+    const [used, over] = [(await make({ mid })).body, (await make({ mid })).body];
+    await pay(used.url);
+    await shop.rows(`update links set valid_until = now() - interval '1 second' where link_id = '${over.link_id}'`);
+    expect(await ids(`mid=${mid}&state=used_up`)).toEqual([used.link_id]);
+    expect(await ids(`mid=${mid}&state=expired`)).toEqual([over.link_id]);
+    expect(await ids(`mid=${mid}&state=active`)).toEqual([second]);
+    const page = (await shop.admin('GET', `/links?mid=${mid}&limit=3`)).body;
+    expect(await ids(`mid=${mid}&limit=3&cursor=${page.next_cursor}`)).toEqual([first]);
   });
 
   test('a foreign link does not exist', async () => {
@@ -316,6 +322,15 @@ describe('who sees links', () => {
     const { items } = (await shop.admin('GET', '/links', undefined, cashier)).body;
     expect(items.map((item: { link_id: string }) => item.link_id)).toEqual([mine]);
     expect((await shop.admin('GET', `/links/${foreign}`, undefined, cashier)).status).toBe(404);
+    const switched = (id: string) => shop.admin('PATCH', `/links/${id}`, { state: 'inactive' }, cashier);
+    expect([(await switched(foreign)).status, (await switched(mine)).status]).toEqual([404, 200]);
+    expect((await read(foreign)).state).toBe('active');
+    const inPanel = await signedIn(shop, 'merchant_cashier', [own.mid]);
+    for (const id of [mine, foreign]) {
+      expect((await inPanel.get(`/admin/links/${id}`)).status).toBe(404);
+      expect((await inPanel.submit(`/admin/links/${id}/off`)).status).toBe(404);
+    }
+    expect((await inPanel.get('/admin/links')).text).not.toContain(mine);
     expect((await shop.admin('GET', '/payments', undefined, cashier)).status).toBe(403);
   });
 });
@@ -335,11 +350,16 @@ test('the panel makes a link in one form, and shows its address, its code and it
   const page = (await cashier.get(made.location as string)).text;
   expect(page).toMatch(/\/l\/[\da-zA-Z]{14}</);
   expect(page).toContain('<svg');
-  expect(page).toContain('&lt;a href=');
+  const [, snippet = ''] = /<pre[^>]*>([^<]+)<\/pre>/.exec(page) ?? [];
+  const [, address = ''] =
+    /^&lt;a href=&quot;([^&]+)&quot; style=&quot;[^&]+&quot;&gt;[^&]+&lt;\/a&gt;$/.exec(snippet) ?? [];
+  expect(address).toMatch(/\/l\/[\da-zA-Z]{14}$/);
+  expect((await show(localUrl(address))).text).toContain('Lamp &lt;1&gt;');
   expect(page).toContain('Lamp &lt;1&gt;');
   const sheet = await cashier.get(`${(made.location as string).split('?')[0]}/print`);
   expect(sheet.text).toContain('size:A6');
-  expect(sheet.text).toContain('Tea House');
+  for (const text of ['Tea House', 'Lamp &lt;1&gt;', '12.50', address, '<svg']) expect(sheet.text).toContain(text);
+  expect(sheet.headers.get('content-security-policy')).toContain("script-src 'none'");
   const refused = await cashier.submit('/admin/links', { mid: own.mid, title: '', amount: 'x', currency: 'EUR' });
   expect([refused.status, refused.text.match(/class="error"/g)?.length]).toEqual([400, 2]);
   const foreign = await cashier.submit('/admin/links', { mid: other.mid, title: 'A', amount: '1', currency: 'EUR' });
