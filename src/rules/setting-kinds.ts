@@ -2,6 +2,7 @@
 import { isLoopbackHost } from '../lib/http/address.ts';
 import { isRefundLimit } from '../lib/money/refund-limit.ts';
 import { isText } from '../lib/text/json.ts';
+import { isPlainText } from '../lib/text/plain-text.ts';
 import type { CallbackReach } from './callback-address.ts';
 import { isMailAddress, isPhone, isPublicLink } from './contacts.ts';
 
@@ -45,6 +46,12 @@ export const isTexts = (value: unknown, accepts: (text: string) => boolean): boo
 
 export const flag = kind('true or false', (value) => typeof value === 'boolean', 'flag');
 export const text = (most: number) => kind(`a text of ${most} characters or less`, (value) => isText(value, most));
+/** A text that payers see: nothing in it is hidden or turns the letters around. */
+export const shownText = (most: number) =>
+  kind(
+    `a text of ${most} characters or less without control characters`,
+    (value) => isText(value, most) && isPlainText(value),
+  );
 export const choice = (...choices: string[]) =>
   kind(`one of ${choices.join(', ')}`, (value) => choices.includes(value as string), choices);
 

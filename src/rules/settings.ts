@@ -6,6 +6,7 @@ import { isUuid } from '../lib/crypto/id.ts';
 import { parseRange } from '../lib/http/address.ts';
 import { minorUnits } from '../lib/money/money.ts';
 import { isObject, isText } from '../lib/text/json.ts';
+import { isPlainText } from '../lib/text/plain-text.ts';
 import { mostSimilar } from '../lib/text/similar.ts';
 import { BILLING_SETTINGS } from './billing-settings.ts';
 import { BRANDS, CARD } from './brands.ts';
@@ -33,6 +34,7 @@ import {
   publicLink,
   type Row,
   row,
+  shownText,
   text,
 } from './setting-kinds.ts';
 import { certificate, identityKey, walletKey } from './wallet-settings.ts';
@@ -41,7 +43,8 @@ export type { SettingInput } from './setting-kinds.ts';
 
 export const ACCOUNT_NAME_LENGTH = 100;
 
-export const isAccountName = (name: unknown): name is string => isText(name, ACCOUNT_NAME_LENGTH) && name.trim() !== '';
+export const isAccountName = (name: unknown): name is string =>
+  isText(name, ACCOUNT_NAME_LENGTH) && name.trim() !== '' && isPlainText(name);
 
 /** What a secret setting that has a value reads as. Written back, it leaves the value as it is. */
 export const SET = 'set';
@@ -87,7 +90,8 @@ const methodNames = kind(
   (value) =>
     isObject(value) &&
     Object.entries(value).every(
-      ([key, name]) => isBrand(NAME_KEY.exec(key)?.[1] ?? '') && isText(name, 60) && name.trim() !== '',
+      ([key, name]) =>
+        isBrand(NAME_KEY.exec(key)?.[1] ?? '') && isText(name, 60) && name.trim() !== '' && isPlainText(name),
     ),
   'pairs',
 );
@@ -256,7 +260,7 @@ export const SETTINGS = {
   ),
 
   descriptor: row('', text(22), 'The text on the payer’s statement; empty means the account name.'),
-  'branding.name': row('', text(100), 'The name on the payment page; empty means the account name.'),
+  'branding.name': row('', shownText(100), 'The name on the payment page; empty means the account name.'),
   'branding.logo': row('', url, 'The address of the logo on the payment page.'),
   'branding.colour': row('', colour, 'The main colour of the payment page.'),
   'branding.support_email': row(

@@ -16,6 +16,7 @@ const shop = openShop({ trustedProxies: ['127.0.0.0/8'] });
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const DATE = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
+const NAME_PROBLEM = 'name: This value should be a text of 100 characters or less without control characters.';
 const UNKNOWN_ID = '01990000-0000-7000-8000-000000000000';
 
 const invalid = (...entries: string[]) => ({
@@ -131,12 +132,14 @@ describe('creating an account', () => {
     ['no name', {}, 'name: This value should not be blank.'],
     ['an empty name', { name: '' }, 'name: This value should not be blank.'],
     ['a name of spaces', { name: '   ' }, 'name: This value should not be blank.'],
-    ['101 characters', { name: 'x'.repeat(101) }, 'name: This value should be a text of 100 characters or less.'],
-    ['a number', { name: 5 }, 'name: This value should be a text of 100 characters or less.'],
-    ['null', { name: null }, 'name: This value should be a text of 100 characters or less.'],
-    ['a list', { name: ['x'] }, 'name: This value should be a text of 100 characters or less.'],
-    ['a NUL', { name: 'a\0b' }, 'name: This value should be a text of 100 characters or less.'],
-    ['a lone surrogate', { name: 'a\ud800' }, 'name: This value should be a text of 100 characters or less.'],
+    ['101 characters', { name: 'x'.repeat(101) }, NAME_PROBLEM],
+    ['a number', { name: 5 }, NAME_PROBLEM],
+    ['null', { name: null }, NAME_PROBLEM],
+    ['a list', { name: ['x'] }, NAME_PROBLEM],
+    ['a NUL', { name: 'a\0b' }, NAME_PROBLEM],
+    ['a lone surrogate', { name: 'a\ud800' }, NAME_PROBLEM],
+    ['a line break', { name: 'Tea\r\nBcc: eve@example.com' }, NAME_PROBLEM],
+    ['letters that are turned around', { name: 'Tea \u202epohs' }, NAME_PROBLEM],
     ['an unknown setting', { name: 'x', colour: 'red' }, 'colour: This setting does not exist.'],
     [
       'a bad setting',
@@ -420,8 +423,8 @@ describe('malformed bodies', () => {
     ['a __proto__ inside', '{"brand_aliases":{"__proto__":{"visa":"vcard"}}}', NOT_JSON],
     ['an escaped __proto__', '{"\\u005f_proto__":{"name":"x"}}', NOT_JSON],
     ['a constructor with a prototype', '{"constructor":{"prototype":{"x":1}}}', NOT_JSON],
-    ['an escaped lone surrogate', '{"name":"\\ud800"}', 'name: This value should be a text of 100 characters or less.'],
-    ['an escaped NUL', '{"name":"\\u0000"}', 'name: This value should be a text of 100 characters or less.'],
+    ['an escaped lone surrogate', '{"name":"\\ud800"}', NAME_PROBLEM],
+    ['an escaped NUL', '{"name":"\\u0000"}', NAME_PROBLEM],
     [
       'deep nesting',
       `{"branding":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LANGUAGES } from '../../src/pages/locales/index.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
-import { show } from '../support/checkout.ts';
+import { fill, show } from '../support/checkout.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
 import { holdRates } from '../support/hold-rates.ts';
 import { headersOf, type ReceivedMail, startMailServer, type TestMailServer } from '../support/mail.ts';
@@ -69,6 +69,79 @@ test.each(INJECTIONS)('%j is refused in titles, names and addresses, with the fi
   expect(fieldOf(await invoice({ payer: { ...PAYER, name: `Ana${bad}` } }))).toEqual([400, 'payer.name']);
   expect(fieldOf(await invoice({ payer: { ...PAYER, email: `ana@example.com${bad}` } }))).toEqual([400, 'payer.email']);
   expect(fieldOf(await invoice({ lines: [{ ...LINE, description: `Tea${bad}` }] }))[0]).toBe(400);
+});
+
+/** A number that passes the check digit, as a payer or a merchant might write it at the wrong place. */
+const CARD_NUMBER = '4111 1111 1111 1111';
+const DIGITS = CARD_NUMBER.replaceAll(' ', '');
+
+test('a card number in the texts of a link or an invoice is refused, and stored nowhere', async () => {
+  const refused = async (answer: Promise<{ status: number; body: { errors?: { param: string }[] } }>) => {
+    const { status, body } = await answer;
+    return [status, body.errors?.map(({ param }) => param)];
+  };
+  for (const field of ['title', 'description']) {
+    expect(await refused(link({ [field]: `Tea ${CARD_NUMBER}` }))).toEqual([400, [field]]);
+  }
+  expect(await refused(invoice({ note: `Card\n${CARD_NUMBER}` }))).toEqual([400, ['note']]);
+  expect(await refused(invoice({ lines: [{ ...LINE, description: CARD_NUMBER }] }))).toEqual([
+    400,
+    ['lines.0.description'],
+  ]);
+  for (const [field, value] of Object.entries({
+    name: CARD_NUMBER,
+    email: `${DIGITS}@example.com`,
+    address: `Street 1\n${CARD_NUMBER}`,
+  })) {
+    expect(await refused(invoice({ payer: { ...PAYER, [field]: value } }))).toEqual([400, [`payer.${field}`]]);
+  }
+  const stored = await shop.rows(`select 1 from links where title ~ '1111' or description ~ '1111'
+    union all select 1 from invoices where note ~ '1111' or payer::text ~ '1111' or lines::text ~ '1111'`);
+  expect(stored).toEqual([]);
+});
+
+test('a payer who types a card number at the wrong place is told so, and begins no session', async () => {
+  const { body } = await link({ ask: ['name', 'email', 'phone', 'reference'] });
+  const right = { name: 'Ana Petrovic', email: 'ana@example.com', phone: '+381 11 123', reference: 'Flat 7' };
+  const wrong = { name: CARD_NUMBER, email: `${DIGITS}@example.com`, phone: CARD_NUMBER, reference: CARD_NUMBER };
+  for (const [name, value] of Object.entries(wrong)) {
+    const { status, text } = await fill(body.url, { ...right, [name]: value });
+    expect([name, status, text.match(/aria-invalid="true"/g)?.length]).toEqual([name, 422, 1]);
+  }
+  expect(await shop.rows(`select 1 from begun_orders where source_id = '${body.link_id}'`)).toEqual([]);
+  expect((await fill(body.url, right)).status).toBe(303);
+});
+
+test('neither the name of a shop nor that of a method hides or turns around letters', async () => {
+  const { token } = (await shop.admin('POST', '/tokens', { name: 'x', role: 'merchant', mids: [merchant.mid] })).body;
+  const change = async (settings: object) => {
+    const { status, body } = await shop.admin('PATCH', `/accounts/${merchant.mid}`, settings, token);
+    return [status, body.errors?.[0]?.param];
+  };
+  for (const bad of INJECTIONS) {
+    expect(await change({ branding: { name: `Tea${bad}` } })).toEqual([400, 'branding.name']);
+    expect(await change({ method_names: { card: `Card${bad}` } })).toEqual([400, 'method_names']);
+  }
+  const { text } = await show((await link({})).body.url);
+  expect(readable(text)).toContain('Tea & Sons');
+});
+
+test('a suspended account is paid by no link and no invoice, and their pages say so', async () => {
+  const own = await shop.newMerchant();
+  const pages: [url: string, text: string][] = [
+    [(await link({}, own.mid)).body.url, 'This link is no longer valid'],
+    [(await invoice({}, own.mid)).body.url, 'This payment cannot be made here'],
+  ];
+  await shop.admin('PATCH', `/accounts/${own.mid}`, { suspended: true });
+  for (const [url, sentence] of pages) {
+    const { text } = await show(url);
+    expect(text).not.toContain('<form');
+    expect(readable(text)).toContain(sentence);
+    await fill(url, {});
+  }
+  expect(await shop.rows(`select 1 from begun_orders where mid = '${own.mid}'`)).toEqual([]);
+  await shop.admin('PATCH', `/accounts/${own.mid}`, { suspended: false });
+  for (const [url] of pages) expect((await show(url)).text).toContain('<form');
 });
 
 test('the name of a shop cannot add headers to its e-mails', async () => {

@@ -185,6 +185,7 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
       { 'bank-a': '' },
       { 'bank-a': ' ' },
       { 'bank-a': 'x'.repeat(61) },
+      { 'bank-a': 'Bank \u202eA' },
       { 'bank-a': 1 },
       { 'bank-a': { de: 'x' } },
       ['bank-a'],
@@ -248,7 +249,7 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
   ],
   'branding.name': [
     ['', 'Čigra & Sons', 'x'.repeat(100)],
-    ['x'.repeat(101), 1, null],
+    ['x'.repeat(101), 1, null, 'Tea\r\nBcc: eve@example.com', 'Tea \u202epohs', 'Tea\u200b', '\u2066Tea'],
   ],
   'branding.logo': URL_VALUES,
   'branding.support_email': [

@@ -1,4 +1,5 @@
 /** Begins a session from a link: what the payer typed becomes an ordinary Checkout payment. */
+import { cardNumbersIn } from '../../lib/cards/search.ts';
 import { newId } from '../../lib/crypto/id.ts';
 import { amountText, minorUnits } from '../../lib/money/money.ts';
 import { typedAmount } from '../../lib/money/typed-amount.ts';
@@ -8,7 +9,6 @@ import { NO_BRAND_YET } from '../../rules/brands.ts';
 import { isMailAddress, isPhone } from '../../rules/contacts.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import { Refusal } from '../../rules/errors.ts';
-import { cardNumbersAt } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type Asked, LINK_LIMITS } from '../../rules/links.ts';
 import type { Link, OpenedLink } from '../../store/links/links.ts';
@@ -32,11 +32,14 @@ export type TypedProblem = 'missing' | 'invalid';
 const isPlain = (value: string): boolean => isText(value, LINK_LIMITS.typed) && isPlainText(value);
 
 const IS_VALID: Readonly<Record<Asked, (value: string) => boolean>> = {
-  name: (value) => isPlain(value) && cardNumbersAt('name', value).length === 0,
+  name: isPlain,
   email: isMailAddress,
   phone: isPhone,
-  reference: (value) => isPlain(value) && cardNumbersAt('name', value).length === 0,
+  reference: isPlain,
 };
+
+/** What a payer types is stored and sent in callbacks, so a card number at the wrong place is refused. */
+const isValid = (name: Asked, value: string): boolean => IS_VALID[name](value) && cardNumbersIn(value).length === 0;
 
 function readAmount(link: Link, typed: string): bigint | TypedProblem {
   if (link.amount !== null) return link.amount;
@@ -58,7 +61,7 @@ export function readTyped(
   const typed = Object.fromEntries((link.ask as Asked[]).map((name) => [name, (form.get(name) ?? '').trim()]));
   for (const [name, value] of Object.entries(typed)) {
     if (value === '') problems.set(name, 'missing');
-    else if (!IS_VALID[name as Asked](value)) problems.set(name, 'invalid');
+    else if (!isValid(name as Asked, value)) problems.set(name, 'invalid');
   }
   return problems.size > 0 || typeof amount !== 'bigint' ? { problems } : { amount, typed };
 }

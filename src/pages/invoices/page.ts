@@ -39,7 +39,8 @@ export function invoicePage(
   const { invoice: texts } = messages;
   const { payer, currency, note, total } = invoice;
   const title = formatMessage(texts.title, { number: invoiceNumber(invoice.sequence) });
-  const ended = state === 'paid' ? texts.paid : state === 'void' ? texts.void : undefined;
+  const open = account.isSuspended ? messages.noWay : undefined;
+  const ended = { paid: texts.paid, void: texts.void, open, overdue: open }[state];
   return {
     title,
     additions: { scripts: [], styles: [STYLE] },

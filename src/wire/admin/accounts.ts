@@ -135,7 +135,7 @@ async function readAccount(
     const sentence =
       typeof name === 'string' && name.trim() === ''
         ? SENTENCES.blank
-        : `This value should be a text of ${ACCOUNT_NAME_LENGTH} characters or less.`;
+        : `This value should be a text of ${ACCOUNT_NAME_LENGTH} characters or less without control characters.`;
     problems.unshift({ field: 'name', sentence });
   }
   if (suspended !== undefined && typeof suspended !== 'boolean') {

@@ -30,7 +30,7 @@ export const accounts: PanelTexts['accounts'] = {
   previousUntil: 'Das bisherige gilt bis',
   shownOnce: 'Kopieren Sie die Geheimnisse jetzt: Sie werden nicht noch einmal gezeigt.',
   goToSettings: 'Zu den Einstellungen',
-  nameProblem: 'Geben Sie einen Namen von höchstens 100 Zeichen ein.',
+  nameProblem: 'Geben Sie einen Namen von höchstens 100 Zeichen ohne Steuerzeichen ein.',
   none: 'Noch keine Konten',
   noneHint: 'Legen Sie das erste Konto an, um Schlüssel für einen Shop zu bekommen.',
   payments: 'Zahlungen',

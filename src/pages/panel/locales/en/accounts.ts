@@ -28,7 +28,7 @@ export const accounts = {
   previousUntil: 'The previous one works until',
   shownOnce: 'Copy the secrets now: they are not shown again.',
   goToSettings: 'Go to the settings',
-  nameProblem: 'Enter a name of 100 characters or less.',
+  nameProblem: 'Enter a name of 100 characters or less, without control characters.',
   none: 'No accounts yet',
   noneHint: 'Create the first account to get keys for a shop.',
   payments: 'Payments',

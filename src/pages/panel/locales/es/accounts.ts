@@ -30,7 +30,7 @@ export const accounts: PanelTexts['accounts'] = {
   previousUntil: 'El anterior funciona hasta',
   shownOnce: 'Copie los secretos ahora: no se volverán a mostrar.',
   goToSettings: 'Ir a los ajustes',
-  nameProblem: 'Escriba un nombre de 100 caracteres como máximo.',
+  nameProblem: 'Escriba un nombre de 100 caracteres como máximo, sin caracteres de control.',
   none: 'Aún no hay cuentas',
   noneHint: 'Cree la primera cuenta para obtener las claves de una tienda.',
   payments: 'Pagos',

@@ -30,7 +30,7 @@ export const accounts: PanelTexts['accounts'] = {
   previousUntil: 'Le précédent fonctionne jusqu’au',
   shownOnce: 'Copiez les secrets maintenant : ils ne seront plus affichés.',
   goToSettings: 'Aller aux paramètres',
-  nameProblem: 'Saisissez un nom de 100 caractères au plus.',
+  nameProblem: 'Saisissez un nom de 100 caractères au plus, sans caractères de contrôle.',
   none: 'Aucun compte pour l’instant',
   noneHint: 'Créez le premier compte pour obtenir les clés d’une boutique.',
   payments: 'Paiements',
