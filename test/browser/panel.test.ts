@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Page } from '../support/browser.ts';
 import { saleFields } from '../support/gateway.ts';
-import { COOKIE, signedIn } from '../support/operators.ts';
+import { sessionCookie, signedIn } from '../support/operators.ts';
 import { nextTotpCode, PASSWORD, signedUp } from '../support/sign-in.ts';
 import { isLong, sized } from '../support/size.ts';
 import { expectNoBarriers, SCHEMES } from './barriers.ts';
@@ -20,11 +20,6 @@ async function panelPage(cookie: string): Promise<Page> {
   await page.context().addCookies([sessionCookie(cookie)]);
   return page;
 }
-
-const sessionCookie = (value: string) => ({
-  ...{ name: COOKIE, value, domain: '127.0.0.1', path: '/', secure: true, httpOnly: true },
-  sameSite: 'Lax' as const,
-});
 
 /** An owner with a password whose last proof of who it is was long ago, and the code that it proves it with. */
 async function unconfirmedOwner(): Promise<{ page: Page; confirm(tab: Page): Promise<void> }> {
@@ -111,6 +106,19 @@ test('a refund asks for a proof before its form is filled in', async () => {
   await page.getByLabel('Amount (USD)').fill('4.00');
   await page.getByRole('button', { name: 'Refund' }).click();
   await page.getByText('Partly refunded').waitFor();
+});
+
+test('fields that are disabled look so', async () => {
+  const { page } = await unconfirmedOwner();
+  await page.goto(`${stage.shop.url}/admin/me`);
+  const opacities: number[] =
+    await page.evaluate(`[...document.querySelectorAll(':is(input,select,textarea,button):disabled')]
+    .map((control) => Number(getComputedStyle(control).opacity))`);
+  expect(opacities.length).toBeGreaterThan(1);
+  expect(opacities.filter((opacity) => opacity >= 1)).toEqual([]);
+  const enabled: number[] = await page.evaluate(`[...document.querySelectorAll('main select:enabled')]
+    .map((control) => Number(getComputedStyle(control).opacity))`);
+  expect(new Set(enabled)).toEqual(new Set([1]));
 });
 
 test('settings that were typed without a proof are kept until the operator goes on', async () => {

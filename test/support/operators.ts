@@ -26,6 +26,12 @@ export interface TestOperator {
 
 export const COOKIE = '__Host-turnpike_session';
 
+/** The cookie of a session for the context of a browser. */
+export const sessionCookie = (value: string) => ({
+  ...{ name: COOKIE, value, domain: '127.0.0.1', path: '/', secure: true, httpOnly: true },
+  sameSite: 'Lax' as const,
+});
+
 const FORM_TOKEN = /name="form_token" value="([^"]+)"/;
 
 async function send(url: string, init: RequestInit): Promise<PanelAnswer> {

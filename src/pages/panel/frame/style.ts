@@ -119,7 +119,7 @@ font:inherit;font-weight:600;color:var(--on-fill);background:var(--fill);border:
 text-decoration:none;cursor:pointer}
 button.quiet,.button.quiet{color:inherit;background:var(--card);border-color:var(--edge)}
 button.danger{background:var(--bad);color:var(--card)}
-button:disabled{opacity:.6;cursor:default}
+:is(button,input,select,textarea):disabled{opacity:.6;cursor:default}
 .wide{width:100%}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .narrow{max-width:34rem}
