@@ -357,7 +357,7 @@ test('the panel makes a link in one form, and shows its address, its code and it
   expect((await show(localUrl(address))).text).toContain('Lamp &lt;1&gt;');
   expect(page).toContain('Lamp &lt;1&gt;');
   const sheet = await cashier.get(`${(made.location as string).split('?')[0]}/print`);
-  expect(sheet.text).toContain('size:A6');
+  expect(sheet.text).toContain('size:105mm 148mm');
   for (const text of ['Tea House', 'Lamp &lt;1&gt;', '12.50', address, '<svg']) expect(sheet.text).toContain(text);
   expect(sheet.headers.get('content-security-policy')).toContain("script-src 'none'");
   const refused = await cashier.submit('/admin/links', { mid: own.mid, title: '', amount: 'x', currency: 'EUR' });

@@ -9,10 +9,15 @@ import { sourceHash } from '../../source-hash.ts';
 import type { PanelAnswer } from '../frame/route.ts';
 import { languageTag, panelTexts } from '../locales/index.ts';
 
-const STYLE = `@page{size:A6;margin:8mm}
+/** A6 has no name in style sheets. The code takes what the texts leave of the sheet, and long texts are cut. */
+const STYLE = `@page{size:105mm 148mm;margin:8mm}
 *{box-sizing:border-box}body{margin:0 auto;max-width:105mm;padding:4mm;font:12pt/1.35 system-ui,sans-serif;color:#000;background:#fff;text-align:center}
-h1{font-size:16pt;margin:0 0 2mm;overflow-wrap:anywhere}h2{font-size:13pt;font-weight:600;margin:0 0 2mm;overflow-wrap:anywhere}
-p{margin:0 0 2mm}.qr svg{width:66mm;max-width:100%;height:auto;display:block;margin:0 auto}.address{font-size:8pt;overflow-wrap:anywhere}`;
+main{display:flex;flex-direction:column;height:131mm}
+h1{font-size:16pt;font-weight:700}h2{font-size:13pt;font-weight:600}
+h1,h2{margin:0 0 2mm;overflow:hidden;overflow-wrap:anywhere;display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:3;flex:none}
+p{margin:0 0 2mm}.qr{flex:1 1 0;min-height:0;max-height:66mm;margin-bottom:2mm}.qr svg{width:100%;height:100%;display:block}
+.address{font-size:8pt;overflow-wrap:anywhere}
+@media print{body{padding:0}}`;
 
 export const printedLink = (
   gateway: Pick<Gateway, 'publicUrl' | 'environment'>,
