@@ -15,7 +15,7 @@ beforeAll(async () => {
   mail.url = server.url;
 });
 afterAll(() => server.stop());
-const shop = openShop({ mail });
+const shop = openShop({ mail, trustedProxies: ['127.0.0.0/8'] });
 let merchant: Merchant;
 beforeAll(async () => {
   merchant = await shop.newMerchant({ branding: { name: 'Tea & Sons', colour: '#1a7f5a' } });
@@ -173,6 +173,29 @@ test('an account that makes too many links and invoices is refused, and others a
   expect((await link({}, own.mid)).status).toBe(429);
   expect((await invoice({}, own.mid)).status).toBe(429);
   expect((await link({})).status).toBe(201);
+});
+
+test('an address that begins too many sessions is refused, and others are not', async () => {
+  const asking = (await link({ ask: ['name'] })).body;
+  const ended = (await invoice({})).body;
+  await shop.admin('POST', `/invoices/${ended.invoice_id}/void`);
+  holdRates();
+  const begin = async (url: string, address: string) => {
+    const { status, headers } = await fill(url, {}, { 'x-forwarded-for': address });
+    return [status, headers.get('retry-after')].join(' ');
+  };
+  for (const [url, begun] of [
+    [asking.url, '422 '],
+    [ended.url, '303 '],
+  ]) {
+    const answers: string[] = [];
+    for (let count = 0; count < LIMITS.beginningsMost; count += 50) {
+      answers.push(...(await Promise.all(Array.from({ length: 50 }, () => begin(url, '192.0.2.7')))));
+    }
+    expect(new Set(answers)).toEqual(new Set([begun]));
+    expect(await begin(url, '192.0.2.7')).toBe(`429 ${LIMITS.beginningWindowMs / 1000}`);
+    expect(await begin(url, '192.0.2.8')).toBe(begun);
+  }
 });
 
 test('the pages are smaller than 15 KB as they are transferred, in every language', async () => {

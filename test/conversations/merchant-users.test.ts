@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { INVITATIONS } from '../../src/core/operators/manage.ts';
+import { pngOf } from '../../src/lib/files/png.ts';
 import { type Fields, type Merchant, openShop } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
 
@@ -312,4 +313,44 @@ test('a user of one shop sees its name on top, and what it does most; an operato
   const other = (await operator.get('/admin')).text;
   expect(other).toContain('href="/admin">Turnpike</a>');
   expect(other).not.toContain('href="/admin/invoices/new"');
+});
+
+test('the logo of the shop is on top of every page of its users, and is loaded from the panel only', async () => {
+  const { mid } = await shop.newMerchant({ name: 'Tea House' });
+  const merchant = await signedIn(shop, 'merchant', [mid]);
+  const top = async () =>
+    /<a class="brand" href="\/admin">(.*?)<\/a>/.exec((await merchant.get('/admin/links')).text)?.[1];
+  expect(await top()).toBe('<bdi>Tea House</bdi>');
+  const uploaded = await merchant.upload(
+    `/admin/accounts/${mid}/logo`,
+    new File([new Uint8Array(pngOf([[true]], 8))], 'logo.png'),
+  );
+  expect(uploaded.status).toBe(303);
+  const [, logo = ''] =
+    /^<img src="([^"]+)" alt="" height="28"> <bdi>Tea House<\/bdi>$/.exec((await top()) ?? '') ?? [];
+  const { status, headers } = await fetch(shop.url + logo);
+  expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);
+  await shop.admin('PATCH', `/accounts/${mid}`, { branding: { logo: 'https://elsewhere.example/logo.png' } });
+  expect(await top()).toBe('<bdi>Tea House</bdi>');
+  const several = await signedIn(shop, 'merchant', [mid, own.mid]);
+  expect((await several.get('/admin')).text).toContain('href="/admin">Turnpike</a>');
+});
+
+test('a merchant changes the password of its account after a recent proof of who it is', async () => {
+  const account = await shop.newMerchant();
+  const merchant = await signedIn(shop, 'merchant', [account.mid]);
+  const path = `/admin/accounts/${account.mid}/rotate-password`;
+  const proven = (moment: string) =>
+    shop.rows(`update operator_sessions set confirmed_at = ${moment} where operator_id = '${merchant.operatorId}'`);
+  const passwordIn = (text: string) => /Password<\/dt><dd><span class="mono"[^>]*>([^<]+)</.exec(text)?.[1];
+  await proven(`now() - interval '11 minutes'`);
+  expect(passwordIn((await merchant.submit(path)).text)).toBeUndefined();
+  expect((await shop.admin('GET', '/audit?action=accounts.rotate_secret')).body.items).toEqual([]);
+  await proven('now()');
+  const password = passwordIn((await merchant.submit(path)).text) ?? '';
+  expect((await shop.sale({}, { ...account, password })).body).toMatchObject({ result: 'SUCCESS' });
+  for (const role of ['merchant_accountant', 'merchant_support', 'merchant_cashier'] as const) {
+    expect((await (await signedIn(shop, role, [account.mid])).submit(path)).status).toBe(403);
+  }
+  expect((await (await signedIn(shop, 'merchant', [own.mid])).submit(path)).status).toBe(404);
 });

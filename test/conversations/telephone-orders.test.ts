@@ -1,11 +1,12 @@
 /** Telephone orders: who may take them, for which accounts, and that the payment is flagged and has no 3DS. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/pages/locales/index.ts';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { cardForm, choices, fill, follow, inputs, show } from '../support/checkout.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
-import { expectSafe } from '../support/pages.ts';
+import { expectSafe, unescaped } from '../support/pages.ts';
 
 const shop = openShop({ simulator: true });
 
@@ -45,6 +46,27 @@ test('the payment is flagged, and goes without 3DS', async () => {
   expect(payment.details.card).not.toHaveProperty('token');
   const { items } = (await shop.admin('GET', '/audit?action=telephone_orders.create')).body;
   expect(items.map(({ subject }: { subject: string }) => subject)).toContain(body.payment_id);
+});
+
+test('no card is saved, whatever the form contains', async () => {
+  const { body } = await take();
+  expect((await show(localUrl(body.url))).text).not.toContain('save_card');
+  const paid = await follow(
+    await fill(localUrl(body.url), cardForm({ save_card: 'Y', card_token: 'x', consent: 'Y' })),
+  );
+  expect(paid.text).toContain('Payment complete');
+  expect((await shop.admin('GET', `/payments/${body.payment_id}`)).body.details.card).not.toHaveProperty('token');
+  const saved = await shop.rows(`select 1 from cards where is_kept and mid = '${own.mid}'`);
+  expect(saved).toEqual([]);
+});
+
+test('the page says so in every language', async () => {
+  const { body } = await take();
+  for (const [language, { telephone }] of Object.entries(LANGUAGES)) {
+    const { text } = await show(`${localUrl(body.url)}?lang=${language}`);
+    expect(unescaped(text), language).toContain(telephone.title);
+    expect(unescaped(text), language).toContain(telephone.how);
+  }
 });
 
 test('a payment of a payer has no channel', async () => {
