@@ -16,10 +16,11 @@ let stripe: StripeDouble;
 let adyen: AdyenDouble;
 let connections: Record<'mollie' | 'stripe' | 'page' | 'adyen', string>;
 
+const at = (connector: string, credentials: Record<string, string>, api_base: string): Promise<string> =>
+  connect(shop, { credentials }, { connector, settings: { api_base } });
+
 beforeAll(async () => {
   [mollie, stripe, adyen] = await Promise.all([startMollie(), startStripe(), startAdyen()]);
-  const at = (connector: string, credentials: Record<string, string>, api_base: string) =>
-    connect(shop, { credentials }, { connector, settings: { api_base } });
   connections = {
     mollie: await at('mollie', { api_key: API_KEY }, mollie.url),
     stripe: await at('stripe', STRIPE_CREDENTIALS, stripe.url),
@@ -84,8 +85,11 @@ test('iDEAL on the page of Stripe is repeated with the direct debit that Stripe 
 });
 
 describe('through Adyen', () => {
-  const post = async ({ headers = {}, body }: { headers?: Record<string, string>; body: Buffer }): Promise<number> => {
-    const url = `${shop.url}/inbound/adyen/${connections.adyen}`;
+  const post = async (
+    { headers = {}, body }: { headers?: Record<string, string>; body: Buffer },
+    connection = connections.adyen,
+  ): Promise<number> => {
+    const url = `${shop.url}/inbound/adyen/${connection}`;
     return (await fetch(url, { method: 'POST', headers, body: new Uint8Array(body) })).status;
   };
   const deliver = async (body: Buffer = Buffer.from('')): Promise<void> => expect(await post({ body })).toBe(200);
@@ -134,6 +138,30 @@ describe('through Adyen', () => {
     await becomes(await repeat(id, merchant), 'SETTLED');
     expect(await post(adyen.tokenWebhook(id, TOKEN_KEY, 'recurring.token.ofTheFuture'))).toBe(200);
     expect((await shop.inspect(id)).attention).toBe('unresolved');
+  });
+
+  test('the token of its own webhook is also found if Adyen took the payment over from another provider', async () => {
+    const merchant = await routedTo('mollie', 'adyen');
+    mollie.fault('error_500');
+    const { id } = await paid('ideal', merchant, {});
+    expect(adyen.payment(`${id}-2`)?.reference).toBe(`${id}-2`);
+    expect(await post(adyen.tokenWebhook(`${id}-2`, TOKEN_KEY))).toBe(200);
+    expect((await shop.events(id)).at(-1)).toBe('stored');
+    const repeated = await repeat(id, merchant);
+    expect(adyen.calls.at(-1)?.body).toMatchObject({
+      paymentMethod: { storedPaymentMethodId: expect.stringMatching(/^TOKEN/) },
+      shopperReference: id,
+    });
+    await becomes(repeated, 'SETTLED');
+  });
+
+  test('a token that another account at Adyen reports is not stored', async () => {
+    const merchant = await routedTo('mollie', 'adyen');
+    mollie.fault('error_500');
+    const { id } = await paid('ideal', merchant, {});
+    const other = await at('adyen', { ...adyen.credentials, token_hmac_key: TOKEN_KEY }, adyen.url);
+    expect(await post(adyen.tokenWebhook(`${id}-2`, TOKEN_KEY), other)).toBe(200);
+    expect(await shop.events(id)).not.toContain('stored');
   });
 
   test('a token that arrives after the erasure of its payer is not stored', async () => {

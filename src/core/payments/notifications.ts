@@ -153,6 +153,8 @@ async function processNotification(gateway: Gateway, row: NotificationRow): Prom
 interface Subject {
   payment: PaymentWithDetails;
   former?: FormerSubmission | undefined;
+  /** The notification names the payment and none of its submissions. */
+  isOfPayment?: true;
 }
 
 /** Finds it by our reference or by the provider's. */
@@ -169,7 +171,9 @@ async function findSubject(
     const former = (await gateway.payments.formerSubmissions(payment)).find(
       (each) => each.connector === connector && referenceOf({ paymentId, providerData: each }) === ours,
     );
-    return former && { payment, former };
+    if (former) return { payment, former };
+    // Another provider had the first submission, whose reference is the id of the payment.
+    return payment.connector === connector && ours === paymentId ? { payment, isOfPayment: true } : undefined;
   }
   if (providerReference === null) return undefined;
   const payment = await gateway.payments.findByProviderReference(connector, providerReference);
@@ -188,7 +192,7 @@ type Applied = 'done' | 'unmatched' | 'early' | 'unanswered';
 async function applyNotification(
   gateway: Gateway,
   row: NotificationRow,
-  { payment, former }: Subject,
+  { payment, former, isOfPayment }: Subject,
 ): Promise<Applied> {
   const { connector, body } = row;
   const account = await findAccount(gateway, payment.mid);
@@ -199,6 +203,13 @@ async function applyNotification(
     await recordUnhandled(gateway, payment, { verb: 'notification', connector, outcome: meaning.event, tookMs: 0 });
     return 'done';
   }
+  if (meaning.kind === 'stored') {
+    const call: CallRecord = { verb: 'notification', connector, outcome: 'stored', tookMs: 0 };
+    // Stored for the payment, whichever of its submissions brought it.
+    if (payment.connector === connector) await recordPaymentMethod(gateway, payment, meaning.paymentMethod, call);
+    return 'done';
+  }
+  if (isOfPayment) return 'unmatched';
   if (former) {
     // Nobody pays a former submission that waits for its payer.
     if (isForCurrentOnly(meaning) || meaning.kind === 'returned') return 'done';
@@ -208,11 +219,6 @@ async function applyNotification(
     return applyToOperation(gateway, row, payment, account, meaning);
   if (meaning.kind === 'ask') return ask(gateway, payment, account);
   if (meaning.kind === 'returned') return resume(gateway, payment, account);
-  if (meaning.kind === 'stored') {
-    const call: CallRecord = { verb: 'notification', connector, outcome: 'stored', tookMs: 0 };
-    await recordPaymentMethod(gateway, payment, meaning.paymentMethod, call);
-    return 'done';
-  }
   if (meaning.kind === 'expired') return expire(gateway, payment, connector);
   if (meaning.kind === 'chargebackReport') {
     await applyChargebackReport(gateway, payment, meaning);
@@ -237,8 +243,8 @@ type Meaning = NonNullable<NotificationMeaning>;
 /** Meanings that have no effect on a payment that another connection has taken over. */
 const isForCurrentOnly = (
   meaning: Meaning,
-): meaning is Extract<Meaning, { kind: 'operation' | 'chargebackReport' | 'expired' | 'stored' }> =>
-  ['operation', 'chargebackReport', 'expired', 'stored'].includes(meaning.kind);
+): meaning is Extract<Meaning, { kind: 'operation' | 'chargebackReport' | 'expired' }> =>
+  ['operation', 'chargebackReport', 'expired'].includes(meaning.kind);
 
 /** The payer has paid once more: the provider reports a success under another reference than that of the money we know. */
 const isSecondPayment = (
