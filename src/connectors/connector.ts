@@ -369,6 +369,11 @@ export interface Connector {
   notificationAnswer?: string;
   /** `payment` is that of the notification: some providers report an authorisation and a sale alike. */
   interpretNotification(body: Record<string, unknown>, payment: Pick<Submission, 'authoriseOnly'>): NotificationMeaning;
+  /**
+   * Makes a merchant session of `wallet-a`, which only the payer's browser reads, for a page on this domain. The address is
+   * one of the vendor. Throws if there is no session; of the connectors with `makesSessions`.
+   */
+  openMerchantSession?(validationUrl: string, domain: string, deadline: Deadline): Promise<Record<string, unknown>>;
   /** Verifies the credentials; moves no money. */
   check?(deadline: Deadline): MaybePromise<CheckResult>;
   close?(): Promise<void>;

@@ -44,6 +44,8 @@ export interface ConnectorEntry {
   recurs?: readonly string[];
   /** The provider opens the tokens of device wallets itself, and takes them as the wallet made them. */
   passesTokens?: true;
+  /** The provider makes the merchant sessions of `wallet-a`, so that the merchant needs no certificate. */
+  makesSessions?: true;
   /** The check of a connection says which methods are active at the provider; the others are not offered. */
   listsMethods?: true;
   /** Whether the provider asks payers for their cards on its own page, so that the payment page does not. */
@@ -203,6 +205,7 @@ export const CONNECTORS = {
     },
     needs: { klarna: PAYER_AND_ADDRESS },
     passesTokens: true,
+    makesSessions: true,
     // After those of banks, Mollie stores a mandate for direct debits.
     recurs: ['ideal', 'bancontact', 'eps', 'paypal'],
     listsMethods: true,
@@ -332,6 +335,8 @@ export function canRepeat(label: string, key: string): boolean {
 }
 
 export const passesTokens = (connector: string): boolean => connectorEntry(connector)?.passesTokens === true;
+
+export const makesSessions = (connector: string): boolean => connectorEntry(connector)?.makesSessions === true;
 
 /** Whether credentials are for tests or for real money; null if they do not show it. */
 export function modeOf(entry: ConnectorEntry, credential: (name: string) => string): 'test' | 'live' | null {

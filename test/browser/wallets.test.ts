@@ -1,17 +1,26 @@
 /** Device wallets on the payment page, with the pretend wallet of the sandbox. */
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import { WALLET_NAMES } from '../../src/rules/method-kinds.ts';
 import { PRETEND_CARDS } from '../../src/rules/pretend-wallet.ts';
+import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
 import type { Page } from '../support/browser.ts';
 import type { Merchant } from '../support/gateway.ts';
-import { walletSettings } from '../support/wallets.ts';
+import { connect, route } from '../support/providers.ts';
+import { openWallets, walletSettings } from '../support/wallets.ts';
 import { bankOf, cardForm, confirmAtBank, isAtShop, ONCE, payByCard, reads, setStage, way } from './stage.ts';
 
 const stage = setStage();
+const wallets = openWallets();
 let merchant: Merchant;
+let mollie: MollieDouble;
 beforeAll(async () => {
   merchant = await stage.shop.newMerchant(walletSettings());
+  mollie = await startMollie();
+});
+afterAll(async () => {
+  expect(mollie.violations).toEqual([]);
+  await mollie.close();
 });
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -93,4 +102,41 @@ test('a browser without the wallet: the page says so if there is no other way to
   await reads(page, payWith('wallet-a'));
   await pay(page, 'wallet-a');
   await isAtShop(page, stage, 'thanks');
+});
+
+/** A script in place of the vendor's part of the browser: it validates the merchant, and returns this token. */
+const vendorA = (token: string): string => `window.ApplePaySession = class {
+  static STATUS_SUCCESS = 0;
+  static canMakePayments() { return true }
+  begin() {
+    const validationURL = 'https://apple-pay-gateway.apple.com/paymentservices/startSession';
+    this.onvalidatemerchant({ validationURL });
+  }
+  completeMerchantValidation({ domainName }) {
+    if (domainName === location.hostname) this.onpaymentauthorized({ payment: { token: ${token} } });
+  }
+  completePayment() {}
+  abort() { window.isAborted = true }
+}`;
+
+test('wallet-a: Mollie makes the session and opens the token of a merchant without certificates', async () => {
+  const { shop } = stage;
+  const other = await shop.newMerchant({ wallets: { pretend: false, 'wallet-a': { country: 'NL' } } });
+  const settings = { api_base: mollie.url };
+  const id = await connect(shop, { credentials: { api_key: API_KEY } }, { connector: 'mollie', settings });
+  await route(shop, other.mid, [{ connection_id: id }]);
+  const page = await stage.payer({ complains: /^422 for .*\/wallet-session$/ });
+  const token = wallets.tokenA();
+  await page.addInitScript(vendorA(token));
+  const session = await stage.visit(page, { methods: ['wallet-a'] }, other);
+  // Mollie does not know the domain.
+  await button(page, 'wallet-a').click();
+  await page.getByRole('alert').getByText(en.walletFailed).waitFor();
+  expect(await page.evaluate('isAborted')).toBe(true);
+  expect(await stage.checkout.events(session.id)).toEqual(['opened']);
+  mollie.domains.push(new URL(session.url).hostname);
+  await button(page, 'wallet-a').click();
+  await isAtShop(page, stage, 'thanks');
+  expect(mollie.find(session.id)?.payment).toMatchObject({ method: 'applepay', applePayPaymentToken: token });
+  expect(mollie.balance(session.id)).toBe(1000n);
 });

@@ -8,6 +8,7 @@ import {
   RefundStatus,
   SequenceType,
 } from '@mollie/api-client';
+import type { ApplePaySessionData } from '@mollie/api-client/dist/types/data/applePaySession/ApplePaySession.d.ts';
 import type { ChargebackData as SdkChargeback } from '@mollie/api-client/dist/types/data/chargebacks/Chargeback.d.ts';
 import type { CustomerData as SdkCustomer } from '@mollie/api-client/dist/types/data/customers/Customer.d.ts';
 import type { Url } from '@mollie/api-client/dist/types/data/global.d.ts';
@@ -128,4 +129,19 @@ export const method = (id: PaymentMethod): MethodData => ({
   image: { size1x: '', size2x: '', svg: '' },
   status: null,
   _links: links(),
+});
+
+/** The addresses at which Mollie validates itself as the merchant. */
+export const APPLE_HOST = /^https:\/\/apple-pay-gateway[\w-]*\.apple\.com\/paymentservices\//;
+
+/** A session of Apple Pay, as Apple signs it for Mollie. */
+export const session = (domainName: string): ApplePaySessionData => ({
+  epochTimestamp: Date.now(),
+  expiresAt: Date.now() + 5 * 60_000,
+  merchantSessionIdentifier: newName('SSH'),
+  nonce: newName('nonce'),
+  merchantIdentifier: 'of Mollie',
+  domainName,
+  displayName: 'Tea Shop',
+  signature: '308006092a864886f70d010702a0803080',
 });

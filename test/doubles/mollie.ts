@@ -86,6 +86,8 @@ export interface MollieDouble {
   violations: string[];
   /** The methods that are active in the profile. */
   activeMethods: PaymentMethod[];
+  /** The domains for which Apple Pay has validated the file of Mollie. */
+  domains: string[];
   /** The next calls that move money meet these faults, one each. */
   fault(...faults: Fault[]): void;
   /** Mollie keeps the answers of idempotency keys for an hour. */
@@ -125,6 +127,7 @@ export async function startMollie(): Promise<MollieDouble> {
   const calls: ReceivedCall[] = [];
   const violations: string[] = [];
   const activeMethods = ACTIVE_METHODS.slice();
+  const domains: string[] = [];
   const faults: Fault[] = [];
   let isDelayed = false;
   let isConflict = false;
@@ -277,6 +280,7 @@ export async function startMollie(): Promise<MollieDouble> {
         'CustomerPayments',
         () => (customers.has(id) ? listed('payments', paymentsOf(id))() : notFound),
       ],
+      'POST wallets :id sessions': ['SessionCreate', () => newSession(body as Record<string, string>)],
       'POST payments': ['PaymentCreate', () => newPayment(body)],
       'GET payments': [
         'PaymentList',
@@ -312,6 +316,11 @@ export async function startMollie(): Promise<MollieDouble> {
     customers.set(data.id, { data, mandate: undefined, failure: undefined });
     return { status: 201, body: data };
   };
+
+  const newSession = ({ validationUrl = '', domain = '' }: Record<string, string>): Reply =>
+    objects.APPLE_HOST.test(validationUrl) && domains.includes(domain)
+      ? { status: 201, body: objects.session(domain) }
+      : unprocessable('Apple Pay is not enabled for this domain.', 'domain');
 
   /** Each idempotency key gets the answer of its first call. */
   const once = (key: string | undefined, act: () => Reply): Reply => {
@@ -381,6 +390,7 @@ export async function startMollie(): Promise<MollieDouble> {
     calls,
     violations,
     activeMethods,
+    domains,
     fault: (...next) => void faults.push(...next),
     forgetKeys: () => replies.clear(),
     conflictRefund: () => {

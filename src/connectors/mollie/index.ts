@@ -1,5 +1,6 @@
 /** The connector for Mollie: payers pay on its pages, webhooks name a payment that is then queried. */
 import type { Payment, PaymentEmbed, MollieClient as Sdk } from '@mollie/api-client';
+import { isObject } from '../../lib/text/json.ts';
 import type { Deadline } from '../../lib/time/deadline.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
@@ -114,6 +115,12 @@ function createMollie(access: ConnectionAccess): Connector {
       return PAYMENT_ID.test(id) ? [{ eventId: id, providerReference: id, isUnsigned: true, body: {} }] : [];
     },
     interpretNotification: () => ({ kind: 'ask' }),
+    async openMerchantSession(validationUrl, domain, deadline) {
+      const perform = ({ applePay }: Sdk) => applePay.requestPaymentSession({ validationUrl, domain });
+      const session: unknown = await client.call(deadline, perform);
+      if (!isObject(session)) throw new Error('Mollie answered without a session.');
+      return session;
+    },
     check: (deadline) => check(client, deadline),
     close: client.close,
   };

@@ -19,7 +19,7 @@ import type { Account, Gateway } from '../context.ts';
 import { openEvaluated } from '../risk/evaluate.ts';
 import { screened, screenedBy } from '../risk/screen.ts';
 import { subscriptionTo } from '../schedules/subscribe.ts';
-import { payByWallet, type WalletPayment } from '../wallets/card.ts';
+import { numberIn, payByWallet, type WalletPayment } from '../wallets/card.ts';
 import { advance } from './advance.ts';
 import { refuseWhileFull } from './call.ts';
 import { CHECKED_UNITS } from './card-check.ts';
@@ -191,13 +191,8 @@ function send(
   order: Order,
 ): Promise<PaymentWithDetails> {
   const { wallet } = order;
-  if (wallet && 'passed' in wallet)
-    return screened(gateway, account, payment, {}, (passed) =>
-      submit(gateway, passed, account, { walletToken: wallet.passed }),
-    );
   if (wallet) {
-    const number = wallet.card.number.reveal();
-    return screened(gateway, account, payment, { number }, (passed, threeDs) =>
+    return screened(gateway, account, payment, { number: numberIn(wallet) }, (passed, threeDs) =>
       payByWallet(gateway, passed, account, wallet, undefined, threeDs),
     );
   }

@@ -30,18 +30,24 @@ export interface PassedWallet {
 
 export type WalletPayment = OpenedWallet | PassedWallet;
 
+/** The card number of an opened token. */
+export const numberIn = (wallet: WalletPayment): string | undefined =>
+  'passed' in wallet ? undefined : wallet.card.number.reveal();
+
 /**
- * Begins a payment whose intent is durable. The card is stored first. If the process dies before the call, the provider
+ * Begins a payment whose intent is durable. A token is passed on; a card is stored first. If the process dies before the call, the provider
  * is queried and has no such payment, which is then declined; nothing is sent again.
  */
 export async function payByWallet(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  { card, cryptogram, eci }: OpenedWallet,
+  wallet: WalletPayment,
   browser?: BrowserData,
   threeDs?: ThreeDsRequest,
 ): Promise<PaymentWithDetails> {
+  if ('passed' in wallet) return submit(gateway, payment, account, { walletToken: wallet.passed });
+  const { card, cryptogram, eci } = wallet;
   await keepCard(gateway, payment, card, false, payment.details.card);
   const isAuthenticated = payment.details.wallet?.type === 'CRYPTOGRAM_3DS';
   const canAuthenticate =

@@ -110,22 +110,33 @@ function openPassedToken(
   order: Order & { brand: WalletBrand },
   token: string,
 ): Promise<PaymentWithDetails> {
+  const routes = passingRoutes(account, order.brand);
+  if (routes.length === 0) throw new Refusal('actionNotSupported');
+  const wallet = passToken(gateway, order.brand, token);
+  return openPayment(gateway, { ...account, routes }, { ...order, wallet });
+}
+
+/** The routes of an account to providers that open the tokens of a wallet; the last one takes what is in no other share. */
+export function passingRoutes({ routes }: Account, brand: WalletBrand): AccountRoute[] {
   const takes = ({ share, brands, connection }: AccountRoute): boolean =>
     share > 0 &&
     connection?.passesTokens === true &&
-    Object.hasOwn(connection.methods, order.brand) &&
-    (brands.length === 0 || brands.includes(order.brand));
-  const routes = account.routes.filter(takes);
-  if (routes.length === 0) throw new Refusal('actionNotSupported');
-  const { passed, signed } = passedToken(order.brand, token);
-  const wallet: PassedWallet = {
+    Object.hasOwn(connection.methods, brand) &&
+    (brands.length === 0 || brands.includes(brand));
+  const passing = routes.filter(takes);
+  return passing.map((route, index) => (index === passing.length - 1 ? { ...route, share: 100 } : route));
+}
+
+/** A token for a provider that opens it; its form has been checked. */
+export function passToken({ clock }: Gateway, brand: WalletBrand, token: string): PassedWallet {
+  const { passed, signed } = passedToken(brand, token);
+  return {
     passed: new Secret(passed),
     token: {
-      replayKey: `${order.brand} ${hash('sha256', signed)}`,
-      forgetAt: gateway.clock.real() + LIMITS.walletTokenKeptMs,
+      replayKey: `${brand} ${hash('sha256', signed)}`,
+      forgetAt: clock.real() + LIMITS.walletTokenKeptMs,
     },
   };
-  return openPayment(gateway, { ...account, routes }, { ...order, wallet });
 }
 
 /** The part of a token that its vendor calls the payment token, as a text, and what identifies it however it is written. */

@@ -70,9 +70,8 @@ export function walletRoutes(app: FastifyInstance, gateway: Gateway, tools: Wall
 
   route('wallet-session', async (request, reply, payerView) => {
     const { account, wallets } = await withoutSpentCards(gateway, payerView);
-    const isOffered = wallets.some(({ label }) => label === 'wallet-a');
-    const validationUrl = fieldOf(request, 'validation_url');
-    const session = isOffered ? await openMerchantSession(gateway, account, validationUrl) : undefined;
+    const wallet = wallets.find(({ label }) => label === 'wallet-a');
+    const session = wallet && (await openMerchantSession(gateway, account, wallet, fieldOf(request, 'validation_url')));
     const { messages } = tools.localeOf(request, account);
     return session ? answer(reply, 200, { session }) : answer(reply, 422, { message: messages.walletFailed });
   });

@@ -8,6 +8,7 @@ import type {
   PaymentRefundCreateParams,
   PaymentRefundsListParams,
 } from '@mollie/api-client';
+import type { RequestPaymentSessionParameters } from '@mollie/api-client/dist/types/binders/applePay/parameters.d.ts';
 import type { ListParameters } from '@mollie/api-client/dist/types/binders/methods/parameters.d.ts';
 import type * as captures from '@mollie/api-client/dist/types/binders/payments/captures/parameters.d.ts';
 import type { PageParameters, ReleaseParameters } from '@mollie/api-client/dist/types/binders/payments/parameters.d.ts';
@@ -26,4 +27,5 @@ export type RefundCreate = Omit<PaymentRefundCreateParams, Elsewhere>;
 export type RefundList = Omit<PaymentRefundsListParams, Elsewhere>;
 export type CaptureCreate = Omit<captures.CreateParameters, Elsewhere>;
 export type CaptureList = Omit<captures.PageParameters, Elsewhere>;
+export type SessionCreate = Omit<RequestPaymentSessionParameters, Elsewhere>;
 export type MethodList = Omit<ListParameters, Elsewhere>;
