@@ -19,6 +19,7 @@ import type { WalletRoots } from '../lib/wallets/roots.ts';
 import type { WalletAAuthority } from '../lib/wallets/seal-a.ts';
 import type { WalletBAuthority } from '../lib/wallets/seal-b.ts';
 import type { CallbackReach } from '../rules/callback-address.ts';
+import type { TokenRecipient } from '../rules/connectors.ts';
 import type { ErrorName } from '../rules/errors.ts';
 import type { ReminderKind } from '../rules/invoices.ts';
 import type { ApiOperation } from '../rules/operations.ts';
@@ -426,6 +427,8 @@ export interface RouteConnection {
   needs: Readonly<Record<string, readonly string[]>>;
   /** The provider opens the tokens of device wallets itself. */
   passesTokens: boolean;
+  /** Whom the payment page makes tokens of `wallet-b` for. */
+  tokenRecipient: TokenRecipient | undefined;
   /** The provider asks payers for their cards on its own page. */
   asksForCard: boolean;
   /** The provider has enabled the account for telephone orders, if it does so only for some. */

@@ -46,6 +46,8 @@ export interface ConnectorEntry {
   passesTokens?: true;
   /** The provider makes the merchant sessions of `wallet-a`, so that the merchant needs no certificate. */
   makesSessions?: true;
+  /** Whom the vendor of `wallet-b` makes tokens for: the name of the provider there, and the setting with the id of the merchant. */
+  tokenRecipient?: { gateway: string; setting: string };
   /** The check of a connection says which methods are active at the provider; the others are not offered. */
   listsMethods?: true;
   /** Whether the provider asks payers for their cards on its own page, so that the payment page does not. */
@@ -185,7 +187,11 @@ export const CONNECTORS = {
     title: 'Mollie',
     about: 'Payers pay on the page of Mollie.',
     credentials: [{ name: 'api_key', label: 'API key', test: /^test_/, live: /^live_/ }],
-    settings: PACE,
+    settings: {
+      ...PACE,
+      profile_id:
+        'The id of the website profile (pfl_…), for which the payment page makes tokens of wallet-b; empty for none.',
+    },
     hosts: /^api\.mollie\.com$/,
     methods: {
       [CARD]: 'creditcard',
@@ -206,6 +212,7 @@ export const CONNECTORS = {
     needs: { klarna: PAYER_AND_ADDRESS },
     passesTokens: true,
     makesSessions: true,
+    tokenRecipient: { gateway: 'mollie', setting: 'profile_id' },
     // After those of banks, Mollie stores a mandate for direct debits.
     recurs: ['ideal', 'bancontact', 'eps', 'paypal'],
     listsMethods: true,
@@ -337,6 +344,22 @@ export function canRepeat(label: string, key: string): boolean {
 export const passesTokens = (connector: string): boolean => connectorEntry(connector)?.passesTokens === true;
 
 export const makesSessions = (connector: string): boolean => connectorEntry(connector)?.makesSessions === true;
+
+/** The recipient of tokens in the terms of the vendor of `wallet-b`. */
+export interface TokenRecipient {
+  gateway: string;
+  gatewayMerchantId: string;
+}
+
+/** Whom a connection wants tokens of `wallet-b` to be made for; undefined if it takes none from the payment page. */
+export function tokenRecipientOf(
+  connector: string,
+  settings: Readonly<Record<string, unknown>>,
+): TokenRecipient | undefined {
+  const { gateway, setting } = connectorEntry(connector)?.tokenRecipient ?? {};
+  const id = setting === undefined ? undefined : settings[setting];
+  return gateway !== undefined && typeof id === 'string' && id !== '' ? { gateway, gatewayMerchantId: id } : undefined;
+}
 
 /** Whether credentials are for tests or for real money; null if they do not show it. */
 export function modeOf(entry: ConnectorEntry, credential: (name: string) => string): 'test' | 'live' | null {

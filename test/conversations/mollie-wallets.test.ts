@@ -1,10 +1,10 @@
-/** Apple Pay on the payment page of a merchant without keys and certificates: Mollie makes the session and opens the token. */
+/** Device wallets on the payment page of a merchant without keys and certificates: Mollie opens their tokens. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { API_KEY, type MollieDouble, REFUSED_WALLET, startMollie } from '../doubles/mollie.ts';
 import { type Body, checkoutOf, type Session, SUCCESS_URL, show } from '../support/checkout.ts';
 import { type Fields, type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';
 import { connect, route } from '../support/providers.ts';
-import { openWallets, walletSettings } from '../support/wallets.ts';
+import { newKey, openWallets, pemOf, walletSettings } from '../support/wallets.ts';
 
 const wallets = openWallets();
 const shop = openShop({ simulator: true, walletRoots: wallets.roots });
@@ -177,5 +177,59 @@ describe('a token', () => {
     expect(status).toBe(200);
     expect(created()).toEqual([]);
     expect(await checkout.events(session.id)).toEqual(['opened']);
+  });
+});
+
+describe('wallet-b', () => {
+  const PROFILE = 'pfl_QkEhN94Ba';
+  let profiled: string;
+  beforeAll(async () => {
+    const settings = { api_base: mollie.url, profile_id: PROFILE };
+    profiled = await connect(shop, { credentials: { api_key: API_KEY } }, { connector: 'mollie', settings });
+  });
+  const withProfile = async (settings: Body = {}): Promise<Merchant> => {
+    const made = await shop.newMerchant({ 'wallets.pretend': false, ...settings });
+    await route(shop, made.mid, [{ connection_id: connection }, { connection_id: profiled }]);
+    return made;
+  };
+  const token = (): string =>
+    wallets.tokenB({ gatewayMerchantId: PROFILE, key: newKey(), recipient: 'gateway:mollie' });
+
+  test('is offered with the id of the profile: its tokens are made for Mollie', async () => {
+    const { text } = await show((await open({}, await withProfile())).url);
+    const [, json = ''] = /data-requests="([^"]*)"/.exec(text) ?? [];
+    const { 'wallet-b': request } = JSON.parse(json.replaceAll('&quot;', '"'));
+    expect(request.allowedPaymentMethods[0].tokenizationSpecification).toEqual({
+      type: 'PAYMENT_GATEWAY',
+      parameters: { gateway: 'mollie', gatewayMerchantId: PROFILE },
+    });
+  });
+
+  test.each<[string, Body]>([
+    ['with the pretend wallet of the sandbox', { 'wallets.pretend': true }],
+    ['in PRODUCTION without a merchant id', { 'wallets.wallet-b.environment': 'PRODUCTION' }],
+  ])('is not offered %s', async (_, settings) => {
+    expect(await offered(await withProfile(settings))).toEqual([]);
+  });
+
+  test('of an account with a key of its own is made for the gateway, and does not go to Mollie', async () => {
+    const own = await withProfile({ 'wallets.wallet-b.private_key': pemOf(newKey()) });
+    const { text } = await show((await open({}, own)).url);
+    expect(text).toContain('turnpike');
+    expect(text).not.toContain(PROFILE);
+  });
+
+  test('its token is passed on to the connection of the profile, and pays once', async () => {
+    const by = await withProfile();
+    const session = await open({}, by);
+    const sent = token();
+    const values = { wallet: 'wallet-b', token: sent };
+    expect(await post(`${session.url}/wallet`, values)).toMatchObject({ status: 200, body: { location: SUCCESS_URL } });
+    const { token: inner } = JSON.parse(sent).paymentMethodData.tokenizationData;
+    expect(mollie.find(session.id)?.payment).toMatchObject({ method: 'googlepay', googlePayPaymentToken: inner });
+    expect((await shop.rows(`select connector from payments where payment_id = '${session.id}'`))[0]).toEqual({
+      connector: `mollie/${profiled}`,
+    });
+    expect(await post(`${(await open({}, by)).url}/wallet`, values)).toMatchObject(REFUSED);
   });
 });

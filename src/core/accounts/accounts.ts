@@ -15,6 +15,7 @@ import {
   methodsOf,
   needsOf,
   passesTokens,
+  tokenRecipientOf,
 } from '../../rules/connectors.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -105,6 +106,7 @@ function withConnection(route: Route, connections: readonly ConnectionRow[]): Ac
     connection: {
       ...{ key, name, connector, methods, needs },
       passesTokens: passesTokens(connector),
+      tokenRecipient: tokenRecipientOf(connector, settings),
       asksForCard: asksForCard(connector, settings),
       allowsTelephoneOrders: allowsTelephoneOrders(connector, settings),
     },

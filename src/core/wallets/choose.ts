@@ -12,7 +12,7 @@ import { attemptOf, fieldContextsOf, type GivenDetails } from '../payments/choos
 import { recordPayerInput } from '../payments/record.ts';
 import { screened } from '../risk/screen.ts';
 import { numberIn, payByWallet, type WalletPayment } from './card.ts';
-import { hasTokenKeys, openToken, passingRoutes, passToken } from './token.ts';
+import { hasTokenKeys, openToken, pageRoutes, passToken } from './token.ts';
 
 /** A token that is refused pays nothing; the payer can ask the wallet for another one. */
 export type WalletOutcome = 'refusedToken' | { refusal: CardRefusal } | { payment: PaymentWithDetails };
@@ -80,7 +80,7 @@ async function takeToken(
   token: string,
 ): Promise<TakenToken | string> {
   if (!hasTokenKeys(account, brand)) {
-    const payee = { ...account, routes: passingRoutes(account, brand) };
+    const payee = { ...account, routes: pageRoutes(account, brand) };
     return { stored: {}, wallet: passToken(gateway, brand, token), payee };
   }
   try {

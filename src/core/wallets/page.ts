@@ -1,20 +1,20 @@
 /** The device wallets of the payment page: which are offered for a payment, and what their payment sheets are asked for. */
 import { amountText } from '../../lib/money/money.ts';
 import { WALLET_BRANDS, type WalletBrand } from '../../rules/brands.ts';
-import { makesSessions } from '../../rules/connectors.ts';
+import type { TokenRecipient } from '../../rules/connectors.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import type { SettingName } from '../../rules/settings.ts';
 import type { PaymentWithDetails } from '../../store/payments/payments.ts';
 import { displayName } from '../accounts/accounts.ts';
 import { candidates, factsOf } from '../connections/route.ts';
-import type { Account, Gateway } from '../context.ts';
+import type { Account, AccountRoute, Gateway, RouteConnection } from '../context.ts';
 import { isOffered } from '../payments/choose.ts';
-import { hasTokenKeys, passingRoutes } from './token.ts';
+import { hasTokenKeys, pageRoutes } from './token.ts';
 
 /** A wallet that is offered if the payer's browser has it. */
 export interface PageWallet {
   label: WalletBrand;
-  /** The connection that makes the merchant session; without one, the merchant's certificate does. */
+  /** The connection that makes the merchant session of `wallet-a`; without one, the merchant's certificate is used. */
   sessionsBy?: string | undefined;
   /** The payment request, in the terms of the vendor's script. */
   request: Readonly<Record<string, unknown>>;
@@ -31,10 +31,15 @@ const PAGE_NEEDS: readonly SettingName[] = [
 export const usesPretendWallet = ({ walletAuthorities }: Gateway, { settings }: Account): boolean =>
   walletAuthorities !== undefined && settings['wallets.pretend'];
 
-/** Whether the account has what the page needs to make tokens for the gateway. */
-function isReady(gateway: Gateway, account: Account, brand: WalletBrand): boolean {
+/** Whether the account has what the page needs to make tokens, for the gateway or for a provider that opens them. */
+function isReady(gateway: Gateway, account: Account, brand: WalletBrand, isOpenedHere: boolean): boolean {
   const { settings } = account;
-  if (brand === 'wallet-a') return PAGE_NEEDS.every((name) => settings[name] !== '');
+  // No provider opens tokens of the pretend wallet.
+  if (!isOpenedHere && usesPretendWallet(gateway, account)) return false;
+  if (brand === 'wallet-a') {
+    const needs: readonly SettingName[] = isOpenedHere ? PAGE_NEEDS : ['wallets.wallet-a.country'];
+    return needs.every((name) => settings[name] !== '');
+  }
   if (settings['wallets.wallet-b.environment'] === 'TEST') return true;
   // The vendor wants its merchant id in production only, and does not know the pretend wallet.
   return settings['wallets.wallet-b.merchant_id'] !== '' && !usesPretendWallet(gateway, account);
@@ -46,31 +51,28 @@ export function walletsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
   if (payment.details.session?.needsConsent || payment.details.session?.isTelephoneOrder) return [];
   return WALLET_BRANDS.flatMap((label): PageWallet[] => {
     const isOpenedHere = hasTokenKeys(account, label);
-    const sessionsBy = isOpenedHere ? undefined : sessionMaker(gateway, payment, account, label);
-    if (isOpenedHere ? !isReady(gateway, account, label) : sessionsBy === undefined) return [];
+    if (!isReady(gateway, account, label, isOpenedHere)) return [];
     // A provider that opens tokens itself cannot use those that are made for the gateway.
     const routes = isOpenedHere
       ? account.routes.filter(({ connection }) => !connection?.passesTokens)
-      : passingRoutes(account, label);
+      : pageRoutes(account, label);
+    const opener = isOpenedHere ? undefined : openerOf(gateway, payment, routes, label);
+    if (!isOpenedHere && !opener) return [];
     if (!isOffered(gateway, payment, { ...account, routes }, label)) return [];
-    return [{ label, sessionsBy, request: REQUESTS[label](gateway, payment, account) }];
+    const request = REQUESTS[label](gateway, payment, account, opener?.tokenRecipient);
+    return [{ label, sessionsBy: opener?.key, request }];
   });
 }
 
-/**
- * The connection that makes the merchant session of an account without keys, and opens the token; undefined if there is
- * none. It knows nothing of the pretend wallet.
- */
-function sessionMaker(
+/** The connection that opens the token of a payment, by the routes that can; undefined if they do not take it. */
+function openerOf(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  account: Account,
+  routes: readonly AccountRoute[],
   brand: WalletBrand,
-): string | undefined {
-  if (brand !== 'wallet-a' || account.settings['wallets.wallet-a.country'] === '') return undefined;
-  if (usesPretendWallet(gateway, account)) return undefined;
-  const routes = passingRoutes(account, brand).filter(({ connection }) => makesSessions(connection?.connector ?? ''));
-  return candidates(gateway, { routes }, factsOf({ ...payment, brand }), payment.paymentId)[0]?.connector;
+): RouteConnection | undefined {
+  const [first] = candidates(gateway, { routes }, factsOf({ ...payment, brand }), payment.paymentId);
+  return routes.find(({ connection }) => connection && connection.key === first?.connector)?.connection;
 }
 
 /** With the decimals of the currency, and none if it has none. */
@@ -80,7 +82,15 @@ function totalOf({ amount, currency }: PaymentWithDetails): string {
 }
 
 const REQUESTS: Readonly<
-  Record<WalletBrand, (gateway: Gateway, payment: PaymentWithDetails, account: Account) => PageWallet['request']>
+  Record<
+    WalletBrand,
+    (
+      gateway: Gateway,
+      payment: PaymentWithDetails,
+      account: Account,
+      recipient: TokenRecipient | undefined,
+    ) => PageWallet['request']
+  >
 > = {
   'wallet-a': (_, payment, account) => ({
     countryCode: account.settings['wallets.wallet-a.country'],
@@ -89,7 +99,7 @@ const REQUESTS: Readonly<
     merchantCapabilities: account.settings['wallets.wallet-a.merchant_capabilities'],
     total: { label: shopName(account), type: 'final', amount: totalOf(payment) },
   }),
-  'wallet-b': ({ wallets }, payment, account) => {
+  'wallet-b': ({ wallets }, payment, account, recipient) => {
     const { settings } = account;
     const countryCode = settings['wallets.wallet-a.country'];
     const merchantId = settings['wallets.wallet-b.merchant_id'];
@@ -106,7 +116,7 @@ const REQUESTS: Readonly<
           },
           tokenizationSpecification: {
             type: 'PAYMENT_GATEWAY',
-            parameters: {
+            parameters: recipient ?? {
               gateway: wallets.recipient.replace(/^gateway:/, ''),
               gatewayMerchantId: account.clientKey,
             },

@@ -9,6 +9,7 @@ import { type OpenedToken, TokenRefused } from '../../lib/wallets/opened.ts';
 import { openWalletA } from '../../lib/wallets/wallet-a.ts';
 import { openWalletB } from '../../lib/wallets/wallet-b.ts';
 import { TOKEN_FIELD, type WalletBrand } from '../../rules/brands.ts';
+import { makesSessions } from '../../rules/connectors.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -125,6 +126,16 @@ export function passingRoutes({ routes }: Account, brand: WalletBrand): AccountR
     (brands.length === 0 || brands.includes(brand));
   const passing = routes.filter(takes);
   return passing.map((route, index) => (index === passing.length - 1 ? { ...route, share: 100 } : route));
+}
+
+/** Those of them for which the payment page can make tokens. A token of `wallet-b` is for one recipient: that of the first route. */
+export function pageRoutes(account: Account, brand: WalletBrand): AccountRoute[] {
+  const routes = passingRoutes(account, brand);
+  if (brand === 'wallet-a') return routes.filter(({ connection }) => makesSessions(connection?.connector ?? ''));
+  return routes
+    .filter(({ connection }) => connection?.tokenRecipient)
+    .slice(0, 1)
+    .map((route) => ({ ...route, share: 100 }));
 }
 
 /** A token for a provider that opens it; its form has been checked. */

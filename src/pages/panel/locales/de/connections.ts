@@ -103,6 +103,7 @@ export const connections: PanelTexts['connections'] = {
     descriptor_city: 'Stadt auf dem Kontoauszug',
     live_prefix: 'Präfix des Live-Endpunkts',
     mode: 'Wo Zahler ihre Karte eingeben',
+    profile_id: 'Kennung des Website-Profils',
     telephone_orders: 'Telefonbestellungen',
   },
   settingHints: {
@@ -113,6 +114,7 @@ export const connections: PanelTexts['connections'] = {
       'So viele Aufrufe werden höchstens in einer Sekunde gesendet. Leer: die dokumentierte Grenze des Anbieters.',
     live_prefix: 'Etwa 1797a841fbb37ca7-AdyenDemo. Leer für Test.',
     mode: 'Auf der Seite des Anbieters erreicht ihn keine Kartennummer über dieses Gateway.',
+    profile_id: 'Etwa pfl_QkEhN94Ba. Die Bezahlseite erzeugt dafür Token von Google Pay. Leer: keine.',
     telephone_orders:
       'Stripe schaltet ein Konto auf Anfrage dafür frei. Sonst gehen Telefonbestellungen an andere Verbindungen.',
   },
