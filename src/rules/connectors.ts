@@ -46,7 +46,7 @@ export interface ConnectorEntry {
   passesTokens?: true;
   /** The provider makes the merchant sessions of `wallet-a`, so that the merchant needs no certificate. */
   makesSessions?: true;
-  /** Whom the vendor of `wallet-b` makes tokens for: the name of the provider there, and the setting with the id of the merchant. */
+  /** Whom the vendor of `wallet-b` makes tokens for: the provider's name there, and the setting with the merchant's id. */
   tokenRecipient?: { gateway: string; setting: string };
   /** The check of a connection says which methods are active at the provider; the others are not offered. */
   listsMethods?: true;

@@ -10,7 +10,7 @@ const wallets = openWallets();
 const shop = openShop({ simulator: true, walletRoots: wallets.roots });
 const checkout = checkoutOf(shop);
 const SETTINGS = { wallets: { pretend: false, 'wallet-a': { country: 'NL' } } };
-const DOMAIN = (): string => new URL(shop.url).hostname;
+const domain = (): string => new URL(shop.url).hostname;
 let mollie: MollieDouble;
 let connection: string;
 let merchant: Merchant;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   merchant = await routed(SETTINGS);
 });
 beforeEach(() => {
-  mollie.domains.splice(0, mollie.domains.length, DOMAIN());
+  mollie.domains.splice(0, mollie.domains.length, domain());
   mollie.calls.length = 0;
 });
 afterAll(async () => {
@@ -91,8 +91,8 @@ describe('merchant validation', () => {
   test('Mollie makes the session, which the browser gets as it is', async () => {
     const { status, body } = await validate(await open());
     expect(status, JSON.stringify(body)).toBe(200);
-    expect(body.session).toMatchObject({ domainName: DOMAIN(), merchantSessionIdentifier: expect.any(String) });
-    expect(mollie.calls).toMatchObject([{ name: 'SessionCreate', body: { validationUrl: VENDOR, domain: DOMAIN() } }]);
+    expect(body.session).toMatchObject({ domainName: domain(), merchantSessionIdentifier: expect.any(String) });
+    expect(mollie.calls).toMatchObject([{ name: 'SessionCreate', body: { validationUrl: VENDOR, domain: domain() } }]);
   });
 
   test('an address that is not the vendor’s does not reach Mollie', async () => {
@@ -113,7 +113,7 @@ describe('merchant validation', () => {
     expect(line).not.toContain(API_KEY);
     expect(await checkout.events(session.id)).toEqual(['opened']);
     // The connection still works.
-    mollie.domains.push(DOMAIN());
+    mollie.domains.push(domain());
     expect((await validate(session)).status).toBe(200);
   });
 

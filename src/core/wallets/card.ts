@@ -35,8 +35,8 @@ export const numberIn = (wallet: WalletPayment): string | undefined =>
   'passed' in wallet ? undefined : wallet.card.number.reveal();
 
 /**
- * Begins a payment whose intent is durable. A token is passed on; a card is stored first. If the process dies before the call, the provider
- * is queried and has no such payment, which is then declined; nothing is sent again.
+ * Begins a payment whose intent is durable. A token is passed on; a card is stored first. If the process dies before the
+ * call, the provider is queried and has no such payment, which is then declined; nothing is sent again.
  */
 export async function payByWallet(
   gateway: Gateway,

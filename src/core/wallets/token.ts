@@ -128,7 +128,7 @@ export function passingRoutes({ routes }: Account, brand: WalletBrand): AccountR
   return passing.map((route, index) => (index === passing.length - 1 ? { ...route, share: 100 } : route));
 }
 
-/** Those of them for which the payment page can make tokens. A token of `wallet-b` is for one recipient: that of the first route. */
+/** Those of them for which the page can make tokens. A token of `wallet-b` has one recipient: that of the first route. */
 export function pageRoutes(account: Account, brand: WalletBrand): AccountRoute[] {
   const routes = passingRoutes(account, brand);
   if (brand === 'wallet-a') return routes.filter(({ connection }) => makesSessions(connection?.connector ?? ''));
