@@ -242,6 +242,7 @@ export const CONNECTORS = {
       { name: 'secret_key', label: 'Secret key', test: /^sk_(sbox|test)_/, live: /^sk_(?!sbox_|test_)/ },
       { name: 'processing_channel_id', label: 'Processing channel', format: /^pc_\w{1,64}$/ },
       { name: 'webhook_secret', label: 'Signature key of the webhook' },
+      { name: 'former_webhook_secret', label: 'Former signature key, while it is changed', isOptional: true },
     ],
     settings: {
       api_prefix: 'The prefix of the account in the address of the API, such as vkuhvk4v; empty for none.',

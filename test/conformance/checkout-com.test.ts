@@ -7,13 +7,15 @@ import { CHECKOUT_CARDS, type CheckoutDouble, startCheckout } from '../doubles/c
 import { testCard } from '../support/submissions.ts';
 import { conforms, type ProviderDouble } from './conforms.ts';
 
+const FORMER_SECRET = 'the former signature key of the webhook';
+
 async function checkoutDouble(
   submissionOf: (double: CheckoutDouble, outcome: 'success' | 'decline') => Partial<Submission>,
 ): Promise<ProviderDouble> {
   const double = await startCheckout();
-  const { credentials } = double;
+  const credentials: Readonly<Record<string, string>> = double.credentials;
   const connector = checkoutCom.create({
-    credential: (name) => credentials[name as keyof typeof credentials],
+    credential: (name) => (name === 'former_webhook_secret' ? FORMER_SECRET : credentials[name]) ?? '',
     settings: {},
     apiBase: double.url,
     environment: 'sandbox',
@@ -30,6 +32,24 @@ async function checkoutDouble(
     delayOperation: () => {},
     pay: async ({ url }) => double.finish(url),
     balance: ({ reference }) => double.balance(reference),
+    afterSale: {
+      reverseRefund({ reference }, { amount, currency }) {
+        const payment = double.payment(reference);
+        const refund = payment?.actions.find(({ type }) => type === 'Refund');
+        double.report('payment_refund_declined', {
+          id: payment?.id,
+          action_id: refund?.id,
+          reference: refund?.reference,
+          amount: Number(amount),
+          currency,
+        });
+      },
+      dispute: ({ reference }, amount) => double.dispute(reference, 'evidence_required', { amount: Number(amount) }),
+      winDispute: ({ reference }) => double.dispute(reference, 'won', { amount: 300 }),
+      captureElsewhere: ({ reference }, amount) => double.inDashboard(reference, 'captures', Number(amount)),
+      refundElsewhere: ({ reference }, amount) => double.inDashboard(reference, 'refunds', Number(amount)),
+    },
+    signedDuringRotation: ({ body }) => double.webhookOf(JSON.parse(body.toString()), FORMER_SECRET),
     webhooks: async () => double.webhooks(),
     async close() {
       expect(double.violations).toEqual([]);

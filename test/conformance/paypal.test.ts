@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { Submission } from '../../src/connectors/connector.ts';
 import { paypal } from '../../src/connectors/paypal/index.ts';
 import { Secret } from '../../src/lib/crypto/secret.ts';
+import { amountText } from '../../src/lib/money/money.ts';
 import { type PaypalDouble, startPaypal } from '../doubles/paypal.ts';
 import { conforms, type ProviderDouble } from './conforms.ts';
 
@@ -19,6 +20,7 @@ async function paypalDouble(
     apiBase: double.url,
     environment: 'sandbox',
   });
+  const moneyOf = (amount: bigint) => ({ currency_code: 'EUR', value: amountText(amount, 2) });
   let isDecline = false;
   let isDelayed = false;
   return {
@@ -35,6 +37,19 @@ async function paypalDouble(
     },
     pay: async ({ url }) => double.approve(url, isDecline ? 'INSTRUMENT_DECLINED' : undefined),
     balance: ({ reference }) => double.balance(reference),
+    afterSale: {
+      reverseRefund: ({ reference }) => double.failRefunds(reference),
+      dispute: ({ reference }, amount) => double.dispute(reference, 'CREATED', { dispute_amount: moneyOf(amount) }),
+      winDispute: ({ reference }) =>
+        double.dispute(reference, 'RESOLVED', {
+          dispute_amount: moneyOf(300n),
+          dispute_outcome: { outcome_code: 'RESOLVED_SELLER_FAVOUR' },
+        }),
+      captureElsewhere: ({ reference }, amount) => double.atPaypal(reference, 'capture', amountText(amount, 2)),
+      refundElsewhere: ({ reference }, amount) => double.atPaypal(reference, 'refund', amountText(amount, 2)),
+    },
+    // PayPal signs with its next certificate.
+    signedDuringRotation: ({ body }) => double.webhookOf(JSON.parse(body.toString()), undefined, 'next'),
     async webhooks() {
       if (isDelayed) double.settleRefunds();
       isDelayed = false;

@@ -37,8 +37,12 @@ const CREDENTIALS = {
   webhook_id: '9XL90610J3647323C',
 } as const;
 
-const CERTIFICATE = selfSigned(['messageverificationcerts.paypal.com'], 30, 'rsa');
-const CERTIFICATE_ID = 'CERT-360caa42-fca2a594-a5cafa77';
+const newCertificate = () => selfSigned(['messageverificationcerts.paypal.com'], 30, 'rsa');
+/** The certificate that signs webhooks, and the one after it, by the ids that their addresses end with. */
+const CERTIFICATES = {
+  now: { id: 'CERT-360caa42-fca2a594-a5cafa77', ...newCertificate() },
+  next: { id: 'CERT-360caa42-fca2a594-df8cd2d5', ...newCertificate() },
+};
 
 const minor = ({ value }: Money): bigint => BigInt(value.replace('.', ''));
 const money = (amount: bigint, currency_code: string): Money => ({
@@ -317,8 +321,10 @@ export async function startPaypal() {
     const send = (status: number, body: Json): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    if (pathname === `/v1/notifications/certs/${CERTIFICATE_ID}`) return void response.end(CERTIFICATE.cert);
-    if (pathname.startsWith('/v1/notifications/certs/')) return void response.writeHead(404).end();
+    if (pathname.startsWith('/v1/notifications/certs/')) {
+      const found = Object.values(CERTIFICATES).find(({ id }) => pathname.endsWith(`/${id}`));
+      return void response.writeHead(found ? 200 : 404).end(found?.cert);
+    }
     if (pathname === '/v1/oauth2/token') {
       const login = Buffer.from(`${CREDENTIALS.client_id}:${CREDENTIALS.client_secret}`).toString('base64');
       tokenCalls++;
@@ -347,15 +353,20 @@ export async function startPaypal() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const webhookOf = (event: Json, webhookId: string = CREDENTIALS.webhook_id): Webhook => {
+  const webhookOf = (
+    event: Json,
+    webhookId: string = CREDENTIALS.webhook_id,
+    signedBy: keyof typeof CERTIFICATES = 'now',
+  ): Webhook => {
+    const { id: certificate, key } = CERTIFICATES[signedBy];
     const body = Buffer.from(JSON.stringify(event));
     const [id, time] = [`${newId()}-transmission`, '2026-11-16T10:00:00Z'];
-    const signature = sign('RSA-SHA256', Buffer.from([id, time, webhookId, crc32(body)].join('|')), CERTIFICATE.key);
+    const signature = sign('RSA-SHA256', Buffer.from([id, time, webhookId, crc32(body)].join('|')), key);
     return {
       headers: {
         'content-type': 'application/json',
         'paypal-auth-algo': 'SHA256withRSA',
-        'paypal-cert-url': `${url()}/v1/notifications/certs/${CERTIFICATE_ID}`,
+        'paypal-cert-url': `${url()}/v1/notifications/certs/${certificate}`,
         'paypal-transmission-id': id,
         'paypal-transmission-sig': signature.toString('base64'),
         'paypal-transmission-time': time,
@@ -413,6 +424,11 @@ export async function startPaypal() {
         const [order] = find('refunds', entry.id) ?? [];
         if (order) settle(order, entry, status);
       }
+    },
+    /** The bank sends back the refunds of a payment that were done. */
+    failRefunds(reference: string): void {
+      const order = byReference(reference);
+      for (const entry of order?.refunds ?? []) if (order) settle(order, entry, 'FAILED');
     },
     /** An operation that somebody makes in PayPal's account; a refund has the id of its payment. */
     atPaypal(reference: string, verb: 'capture' | 'refund' | 'void', value = '0'): void {

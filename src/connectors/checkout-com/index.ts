@@ -165,7 +165,13 @@ function createCheckoutCom(access: ConnectionAccess): Connector {
       // What was received is listed once it is processed.
       return { kind: operation.operationReference === undefined ? 'notFound' : 'accepted' };
     },
-    readNotifications: (headers, body) => readWebhook(headers, body, access.credential('webhook_secret'), channel),
+    readNotifications: (headers, body) =>
+      readWebhook(
+        headers,
+        body,
+        [access.credential('webhook_secret'), access.credential('former_webhook_secret')],
+        channel,
+      ),
     interpretNotification,
     async check(deadline) {
       try {

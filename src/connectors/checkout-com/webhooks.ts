@@ -13,17 +13,18 @@ const SIGNATURE = /^[\da-f]{64}$/i;
 
 /** The signature has no time: a repeated webhook is recognised by the id of its event. */
 function isSigned(signature: unknown, body: Buffer, secret: string): boolean {
-  if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return false;
+  if (secret === '' || typeof signature !== 'string' || !SIGNATURE.test(signature)) return false;
   return timingSafeEqual(Buffer.from(signature, 'hex'), createHmac('sha256', secret).update(body).digest());
 }
 
+/** `secrets` has the present key and, while it is changed, the former one: what was signed before arrives later. */
 export function readWebhook(
   headers: Readonly<Json>,
   body: Buffer,
-  secret: string,
+  secrets: readonly string[],
   channel: string,
 ): ProviderNotification[] | undefined {
-  if (secret === '' || !isSigned(headers['cko-signature'], body, secret)) return undefined;
+  if (!secrets.some((secret) => isSigned(headers['cko-signature'], body, secret))) return undefined;
   try {
     const event: unknown = JSON.parse(body.toString('utf8'));
     return isObject(event) ? notificationsOf(event, channel) : undefined;

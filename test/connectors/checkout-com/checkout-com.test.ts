@@ -21,7 +21,7 @@ let double: CheckoutDouble;
 let connector: Connector;
 const open = (changes: Partial<ConnectionAccess> = {}): Connector =>
   checkoutCom.create({
-    credential: (name) => double.credentials[name as keyof typeof double.credentials],
+    credential: (name) => double.credentials[name as keyof typeof double.credentials] ?? '',
     settings: {},
     apiBase: double.url,
     environment: 'sandbox',
