@@ -48,6 +48,16 @@ export function cleanPayer({ payer }: Pick<Submission, 'payer'>): CleanPayer {
   };
 }
 
+/**
+ * The submission without the payer's data, to be sent under a key of its own after a provider has refused the request because
+ * of that data; undefined if there is none.
+ */
+export function withoutPayer(submission: Submission): Submission | undefined {
+  const { ip, ...sent } = submission.payer;
+  const isBare = submission.recurringOf !== undefined || Object.keys(sent).length === 0;
+  return isBare ? undefined : { ...submission, payer: ip === undefined ? {} : { ip } };
+}
+
 /** The account that a direct debit takes the money from, without the spaces that people write. */
 export const ibanOf = (parameters: Readonly<Record<string, unknown>>): string =>
   String(parameters.iban ?? '')

@@ -10,6 +10,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { Plain } from '../../src/connectors/adyen/requests.ts';
 import type { Fault, Webhook } from '../conformance/conforms.ts';
 import schemas from '../connectors/adyen/schemas/requests.json' with { type: 'json' };
+import { REFUSED_EMAIL } from '../support/submissions.ts';
 
 const { default: HmacValidator } = createRequire(import.meta.url)(
   '@adyen/api-library/lib/src/utils/hmacValidator.js',
@@ -279,7 +280,10 @@ export async function startAdyen() {
     ];
   };
 
+  const refusesEmail = ({ shopperEmail }: Json): boolean => shopperEmail === REFUSED_EMAIL;
+
   const pay = (body: Json): [number, Json] => {
+    if (refusesEmail(body)) return error(422, '000', 'Invalid e-mail address');
     const {
       paymentMethod: details,
       shopperInteraction,
@@ -317,6 +321,7 @@ export async function startAdyen() {
   };
 
   const openSession = (request: Json): [number, Json] => {
+    if (refusesEmail(request)) return error(422, '000', 'Invalid e-mail address');
     const { amount, merchantAccount, reference, returnUrl } =
       request as unknown as Checkout.CreateCheckoutSessionRequest;
     const id = `CS${randomBytes(8).toString('hex').toUpperCase()}`;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { PaymentRequest } from '../../src/connectors/checkout-com/types.ts';
 import type { Fault, Webhook } from '../conformance/conforms.ts';
 import { problemOf } from '../connectors/checkout-com/schemas.ts';
+import { REFUSED_EMAIL } from '../support/submissions.ts';
 
 type Json = Record<string, unknown>;
 
@@ -134,7 +135,8 @@ export async function startCheckout() {
 
   const pay = (body: Json): [number, Json] => {
     const request = body as unknown as PaymentRequest;
-    const { source } = request;
+    const { source, customer } = request;
+    if (customer?.email === REFUSED_EMAIL) return error(422, 'request_invalid', 'customer_email_invalid');
     const stored = source.type === 'id' ? tokens.get(source.id) : undefined;
     if (source.type === 'id' && !stored) return error(422, 'request_invalid', 'source_id_unknown');
     const number = source.type === 'card' ? source.number : '';

@@ -14,6 +14,7 @@ import { minorUnits } from '../../src/lib/money/money.ts';
 import { CURRENCIES } from '../../src/rules/currencies.ts';
 import type { Fault } from '../conformance/conforms.ts';
 import { requestValidator } from '../support/request-schemas.ts';
+import { REFUSED_EMAIL } from '../support/submissions.ts';
 import type { CaptureData, ChargebackData, CustomerData, PaymentData, RefundData } from './mollie-objects.ts';
 import * as objects from './mollie-objects.ts';
 
@@ -151,12 +152,14 @@ export async function startMollie(): Promise<MollieDouble> {
     if (lines && lines.reduce((total, { totalAmount }) => total + minor(totalAmount), 0n) !== minor(amount))
       return unprocessable('The amount is not the sum of the lines.', 'lines');
     const {
+      email,
       givenName = 'xx',
       familyName = 'xx',
       country = 'XX',
     } = (sent.billingAddress ?? {}) as Record<string, string>;
     if ([givenName, familyName].some(({ length }) => length < 2) || !/^[A-Z]{2}$/.test(country))
       return unprocessable('The billing address is invalid.', 'billingAddress');
+    if (email === REFUSED_EMAIL) return unprocessable('The email address is invalid.', 'billingAddress.email');
     if (sent.method === 'riverty' && sent.captureMode !== 'manual')
       return unprocessable('The method has to be captured manually.', 'captureMode');
     if (sent.method === PaymentMethod.alma) return unprocessable('The method is not activated.', 'method');
@@ -312,6 +315,7 @@ export async function startMollie(): Promise<MollieDouble> {
       .toReversed();
 
   const newCustomer = (sent: Partial<CustomerData>): Reply => {
+    if (sent.email === REFUSED_EMAIL) return unprocessable('The email address is invalid.', 'email');
     const data = objects.customer(sent);
     customers.set(data.id, { data, mandate: undefined, failure: undefined });
     return { status: 201, body: data };

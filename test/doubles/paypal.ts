@@ -7,6 +7,7 @@ import type { Money, OrderRequest } from '../../src/connectors/paypal/types.ts';
 import type { Fault, Webhook } from '../conformance/conforms.ts';
 import { problemOf } from '../connectors/paypal/schemas.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { REFUSED_EMAIL } from '../support/submissions.ts';
 
 type Json = Record<string, unknown>;
 
@@ -163,6 +164,8 @@ export async function startPaypal() {
 
   const create = (body: Json): [number, Json] => {
     const request = body as unknown as OrderRequest;
+    if (request.payment_source?.paypal.email_address === REFUSED_EMAIL)
+      return error(400, 'INVALID_REQUEST', 'INVALID_PARAMETER_SYNTAX');
     const status = request.payment_source ? 'PAYER_ACTION_REQUIRED' : 'CREATED';
     const order: BookedOrder = { id: newId(), request, status, authorizations: [], captures: [], refunds: [] };
     orders.set(order.id, order);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
 import type { Fault, Webhook } from '../conformance/conforms.ts';
+import { REFUSED_EMAIL } from '../support/submissions.ts';
 import * as objects from './stripe-objects.ts';
 import { checkRequest } from './stripe-requests.ts';
 
@@ -301,6 +302,10 @@ export async function startStripe(): Promise<StripeDouble> {
       .filter(({ payment_intent, status }) => payment_intent === intent && status !== 'failed')
       .reduce((sum, { amount }) => sum + amount, 0);
 
+  const checkEmail = (email?: Stripe.Emptyable<string>): void => {
+    if (email && (email === REFUSED_EMAIL || !/^[^@\s]+@[^@\s]+\.[a-z]+$/i.test(email))) throw invalid('email_invalid');
+  };
+
   /** Creates the objects of each call. Its fields are valid by the schema of its kind. */
   const perform = (kind: string, id: string, sent: Json): object => {
     const intent = (): Stripe.PaymentIntent => find(intents, id);
@@ -313,11 +318,11 @@ export async function startStripe(): Promise<StripeDouble> {
         return { object: 'list', data, has_more: false, url: '/v1/payment_method_configurations' };
       }
       case 'CustomerCreate':
+        checkEmail((sent as Stripe.CustomerCreateParams).email);
         return objects.customer({ email: (sent as Stripe.CustomerCreateParams).email ?? null });
       case 'PaymentMethodCreate': {
         const { card, billing_details: payer } = sent as Stripe.PaymentMethodCreateParams;
-        if (payer?.email && !/^[^@\s]+@(?!refused\.)[^@\s]+\.[a-z]+$/i.test(payer.email))
-          throw invalid('email_invalid');
+        checkEmail(payer?.email);
         if (double.refusesCards) throw new ApiError(402, { type: 'invalid_request_error' });
         const method = objects.paymentMethod({});
         cards.set(method.id, card?.number ?? '');
@@ -348,6 +353,7 @@ export async function startStripe(): Promise<StripeDouble> {
         return { object: 'search_result', data, has_more: false, next_page: null, url: '/v1/payment_intents/search' };
       }
       case 'PaymentIntentConfirm':
+        checkEmail((sent as Stripe.PaymentIntentConfirmParams).payment_method_data?.billing_details?.email);
         confirm(intent(), sent as Stripe.PaymentIntentConfirmParams);
         return intent();
       case 'PaymentIntentCapture': {

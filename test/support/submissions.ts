@@ -3,6 +3,9 @@ import type { CardData, ProviderOperation, Submission } from '../../src/connecto
 import { newId } from '../../src/lib/crypto/id.ts';
 import { Secret } from '../../src/lib/crypto/secret.ts';
 
+/** An address that looks valid; the doubles of providers do not accept it. */
+export const REFUSED_EMAIL = 'asha@refused.example';
+
 export const testCard = (number: string): CardData => ({
   number: new Secret(number),
   month: '12',

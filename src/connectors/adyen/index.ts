@@ -5,6 +5,7 @@ import type {
   PaymentRequest,
 } from '@adyen/api-library/lib/src/typings/checkout/models.js';
 import type { Deadline } from '../../lib/time/deadline.ts';
+import { needsOf } from '../../rules/connectors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type Capabilities,
@@ -20,6 +21,7 @@ import {
   type Submission,
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
+import { withoutPayer } from '../payer.ts';
 import { warnOfUnshown } from '../payer-steps.ts';
 import { type AdyenApi, createAdyenClient, NotAllowed, Refused } from './client.ts';
 import { causeOfError } from './declines.ts';
@@ -63,22 +65,24 @@ function createAdyen(access: ConnectionAccess): Connector {
   const client = createAdyenClient(access);
   const merchantAccount = access.credential('merchant_account');
   const isHosted = access.settings.mode === 'hosted';
+  const needs = needsOf('adyen', access.settings);
 
   const charge = async (
     submission: Submission,
     request: ReturnType<typeof paymentRequest>,
     deadline: Deadline,
+    call: number,
   ): Promise<Outcome> => {
     if (!request) return METHOD_UNAVAILABLE;
-    const options = { idempotencyKey: idempotencyKey(submission.reference, 1) };
+    const options = { idempotencyKey: idempotencyKey(submission.reference, call) };
     const perform = ({ payments }: AdyenApi) => payments.payments(request as unknown as PaymentRequest, options);
     return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }), submission);
   };
 
-  const openSession = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
+  const openSession = async (submission: Submission, deadline: Deadline, call: number): Promise<Outcome> => {
     const request = sessionRequest(submission, merchantAccount);
     if (!request) return METHOD_UNAVAILABLE;
-    const options = { idempotencyKey: idempotencyKey(submission.reference, 1) };
+    const options = { idempotencyKey: idempotencyKey(submission.reference, call) };
     const { id, url } = await client
       .call(
         deadline,
@@ -92,16 +96,20 @@ function createAdyen(access: ConnectionAccess): Connector {
     return { kind: 'redirected', url, method: 'GET', params: {}, state: { session: id } };
   };
 
-  const submit = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
+  /** Adyen's codes do not say what it refuses: if it is not the card, it may be data of the payer that it does not need. */
+  const submit = async (submission: Submission, deadline: Deadline, call = 1): Promise<Outcome> => {
     if (submission.isPayout) return METHOD_UNAVAILABLE;
     try {
       if (submission.recurringOf !== undefined)
-        return await charge(submission, repetitionRequest(submission, merchantAccount), deadline);
-      if (isHosted) return await openSession(submission, deadline);
-      return await charge(submission, paymentRequest(submission, merchantAccount), deadline);
+        return await charge(submission, repetitionRequest(submission, merchantAccount), deadline, call);
+      if (isHosted) return await openSession(submission, deadline, call);
+      return await charge(submission, paymentRequest(submission, merchantAccount), deadline, call);
     } catch (error) {
-      if (error instanceof Refused) return declineOf(causeOfError(error.errorCode));
-      throw error;
+      if (!(error instanceof Refused)) throw error;
+      const cause = causeOfError(error.errorCode);
+      const isOptional = cause === 'providerRefused' && !needs[submission.brand];
+      const bare = call === 1 && isOptional ? withoutPayer(submission) : undefined;
+      return bare ? submit(bare, deadline, 2) : declineOf(cause);
     }
   };
 
@@ -162,7 +170,7 @@ function createAdyen(access: ConnectionAccess): Connector {
 
   return {
     capabilities: CAPABILITIES,
-    submit,
+    submit: (submission, deadline) => submit(submission, deadline),
     resume,
     query: () => ({ kind: 'unknown' }),
     async operate(operation, deadline): Promise<OperationOutcome> {

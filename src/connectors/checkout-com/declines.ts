@@ -54,6 +54,9 @@ const ERRORS: Readonly<Partial<Record<DeclineCause, RegExp>>> = {
   methodUnavailable: /^(amount|currency|processing_channel|payment_type|source_type|payment_source)_/,
 };
 
+/** Whether Checkout.com does not accept the payer's e-mail address, name or address. */
+export const isAboutPayer = (errorCode: string): boolean => /email|customer|address|country|zip|phone/.test(errorCode);
+
 /** The decline of a request that Checkout.com did not accept, by its first error code. */
 export function refusedBy(errorCode: string): Extract<Outcome, { kind: 'declined' }> {
   const found = Object.entries(ERRORS).find(([, pattern]) => pattern.test(errorCode))?.[0] as DeclineCause | undefined;

@@ -14,12 +14,14 @@ import {
   type OperationOutcome,
   type Outcome,
   type ProviderOperation,
+  type Submission,
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
 import { createHttpClient } from '../http.ts';
 import { type ApiCall, createJsonApi, type JsonApi, NotAllowed, Refused } from '../json-api.ts';
+import { withoutPayer } from '../payer.ts';
 import { toCheckout } from './amounts.ts';
-import { refusedBy } from './declines.ts';
+import { isAboutPayer, refusedBy } from './declines.ts';
 import { UNHANDLED_EVENTS } from './events.ts';
 import { actionOutcome, OPEN_STATUSES, outcomeOf } from './outcomes.ts';
 import { operationReference, paymentRequest } from './requests.ts';
@@ -112,21 +114,24 @@ function createCheckoutCom(access: ConnectionAccess): Connector {
     );
   };
 
+  const charge = async (submission: Submission, deadline: Deadline, call = 1): Promise<Outcome> => {
+    const request = submission.isPayout
+      ? undefined
+      : paymentRequest(submission, channel, access.settings.descriptor_city);
+    if (!request) return declineOf('methodUnavailable');
+    try {
+      const key = idempotencyKey(submission.reference, call);
+      return outcomeOf(await post<Payment>(deadline, PAYMENTS, request, key), submission);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const bare = call === 1 && isAboutPayer(error.code) ? withoutPayer(submission) : undefined;
+      return bare ? charge(bare, deadline, 2) : refusedBy(error.code);
+    }
+  };
+
   return {
     capabilities: CAPABILITIES,
-    async submit(submission, deadline): Promise<Outcome> {
-      const request = submission.isPayout
-        ? undefined
-        : paymentRequest(submission, channel, access.settings.descriptor_city);
-      if (!request) return declineOf('methodUnavailable');
-      try {
-        const key = idempotencyKey(submission.reference, 1);
-        return outcomeOf(await post<Payment>(deadline, PAYMENTS, request, key), submission);
-      } catch (error) {
-        if (error instanceof Refused) return refusedBy(error.code);
-        throw error;
-      }
-    },
+    submit: (submission, deadline) => charge(submission, deadline),
     async query(submission, deadline) {
       const { providerReference, reference } = submission;
       try {

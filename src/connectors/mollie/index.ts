@@ -10,14 +10,14 @@ import {
   type Connector,
   type ConnectorDefinition,
   declineOf,
-  idempotencyKey,
+  idempotencyKey as keyOf,
   NotSent,
   type Outcome,
   pageNotOpened,
   type Submission,
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
-import { cleanPayer } from '../payer.ts';
+import { cleanPayer, withoutPayer } from '../payer.ts';
 import { createMollieClient, findByMetadata, type MollieClient, Refused } from './client.ts';
 import { OPERATIONS } from './operations.ts';
 import { customerOf, outcomeOf, queriedOutcomeOf } from './outcomes.ts';
@@ -49,18 +49,29 @@ export const mollie: ConnectorDefinition = {
   create: createMollie,
 };
 
+/** The calls that create something, by the number in their idempotency keys; those without the payer's data have others. */
+const CALLS = { customer: 1, payment: 2 };
+const BARE_CALLS = { customer: 3, payment: 4 };
+
+/** Mollie does not accept a member of the billing address, or the e-mail address or name of the customer. */
+const PAYER_FIELD = /^(billingAddress|email|name)\b/;
+
 function createMollie(access: ConnectionAccess): Connector {
   const client = createMollieClient(access);
   const canReachLoopback = access.apiBase !== undefined;
 
   /** Creates the payment, or returns that of an earlier call with the same reference, which Mollie keeps for an hour. */
-  const create = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
+  const create = async (submission: Submission, deadline: Deadline, calls = CALLS): Promise<Outcome> => {
     try {
-      const customer = await customerFor(client, submission, deadline);
-      const parameters = parametersOf(submission, customer, canReachLoopback);
+      const customer = await customerFor(client, submission, deadline, calls.customer);
+      const idempotencyKey = keyOf(submission.reference, calls.payment);
+      const parameters = { ...parametersOf(submission, customer, canReachLoopback), idempotencyKey };
       const perform = ({ payments }: Sdk) => payments.create(parameters);
       return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }));
     } catch (error) {
+      const isAboutPayer = error instanceof Refused && PAYER_FIELD.test(error.field ?? '');
+      const bare = calls === CALLS && isAboutPayer ? withoutPayer(submission) : undefined;
+      if (bare) return create(bare, deadline, BARE_CALLS);
       // A repetition, and the token of a wallet, pay at once: they have no page, without which nobody can have paid.
       const opensPage = submission.recurringOf === undefined && !isWallet(submission);
       if (!(error instanceof Refused)) throw opensPage ? pageNotOpened(error) : error;
@@ -149,6 +160,7 @@ async function customerFor(
   client: MollieClient,
   { first, recurringOf, isFirstOfSeries, reference, payer }: Submission,
   deadline: Deadline,
+  call: number,
 ): Promise<string | undefined> {
   if (recurringOf !== undefined) return customerOf(first?.state);
   if (!isFirstOfSeries) return undefined;
@@ -158,7 +170,7 @@ async function customerFor(
     ...(name !== '' && { name }),
     ...(email && { email }),
     metadata: { reference },
-    idempotencyKey: idempotencyKey(reference, 1),
+    idempotencyKey: keyOf(reference, call),
   };
   try {
     const perform = ({ customers }: Sdk) => customers.create(parameters);

@@ -1,6 +1,6 @@
 /** Composes the request that creates a payment at Mollie. */
 import type { CaptureMethod, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
-import { idempotencyKey, type Submission } from '../connector.ts';
+import type { Submission } from '../connector.ts';
 import { linesOf } from '../order-lines.ts';
 import { cleanPayer } from '../payer.ts';
 import { amountOf, TEXT_LENGTH } from './outcomes.ts';
@@ -27,7 +27,6 @@ export function parametersOf(
     description: [descriptor, description].filter(Boolean).join(': ').slice(0, TEXT_LENGTH) || reference,
     metadata: { reference },
     ...(hasWebhook && { webhookUrl: notifyUrl }),
-    idempotencyKey: idempotencyKey(reference, 2),
     ...(authoriseOnly && { captureMode: 'manual' as CaptureMethod }),
     ...(customer !== undefined && { customerId: customer }),
   };

@@ -47,6 +47,9 @@ const CAUSES: ReadonlyMap<string, DeclineCause> = new Map(
   Object.entries(ISSUES).flatMap(([cause, issues]) => issues.map((issue) => [issue, cause as DeclineCause])),
 );
 
+/** Whether the issue says nothing of the payment: PayPal does not accept a member of the request. */
+export const isUnnamed = (issue: string): boolean => !CAUSES.has(issue);
+
 /** A decline by the issue of an error; any other issue means that PayPal does not accept the request as it is. */
 export const declinedBy = (issue: string): Extract<Outcome, { kind: 'declined' }> =>
   declineOf(CAUSES.get(issue) ?? 'providerRefused', issue === WITHDRAWN ? {} : { own: issue });

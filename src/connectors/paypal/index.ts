@@ -18,9 +18,10 @@ import {
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
 import { NotAllowed, Refused } from '../json-api.ts';
+import { withoutPayer } from '../payer.ts';
 import { toPaypal } from './amounts.ts';
 import { createPaypalClient, type PaypalClient } from './client.ts';
-import { declinedBy, WITHDRAWN } from './declines.ts';
+import { declinedBy, isUnnamed, WITHDRAWN } from './declines.ts';
 import { NEEDED_EVENTS, UNHANDLED_EVENTS } from './events.ts';
 import { OPERATIONS } from './operations.ts';
 import { endedBy, endIn, OPEN_STATUSES, orderIn, outcomeOf, vaultIdOf } from './outcomes.ts';
@@ -72,9 +73,16 @@ function createPaypal(access: ConnectionAccess): Connector {
     if (id !== undefined) return read(id, deadline);
     const amount = toPaypal(submission.amount, submission.currency);
     if (!amount || !isSupported(submission)) return undefined;
-    const body = orderRequest(submission, amount);
-    const key = idempotencyKey(submission.reference, 1);
-    return client.call<Order>(deadline, { method: 'POST', path: ORDERS, body, key, isRepeatable: true });
+    const create = (sent: Submission, call: number): Promise<Order> => {
+      const key = idempotencyKey(submission.reference, call);
+      const body = orderRequest(sent, amount);
+      return client.call<Order>(deadline, { method: 'POST', path: ORDERS, body, key, isRepeatable: true });
+    };
+    return create(submission, 1).catch((error) => {
+      const bare = error instanceof Refused && isUnnamed(error.code) ? withoutPayer(submission) : undefined;
+      if (!bare) throw error;
+      return create(bare, 3);
+    });
   };
 
   /** Captures or authorises an order, which moves the money. */

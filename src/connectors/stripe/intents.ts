@@ -2,6 +2,7 @@
 import type Stripe from 'stripe';
 import { Secret } from '../../lib/crypto/secret.ts';
 import type { Deadline } from '../../lib/time/deadline.ts';
+import { needsOf } from '../../rules/connectors.ts';
 import {
   declineOf,
   idempotencyKey,
@@ -21,7 +22,15 @@ import { nextStepOf, UNSHOWN_METHODS } from './next-action.ts';
 import { withRefunds } from './refunds.ts';
 
 /** The calls of a submission, for their idempotency keys. */
-const CALLS = { customer: 1, paymentMethod: 2, create: 3, confirm: 4, bareMethod: 5 } as const;
+const CALLS = {
+  customer: 1,
+  paymentMethod: 2,
+  create: 3,
+  confirm: 4,
+  bareMethod: 5,
+  bareCustomer: 6,
+  bareConfirm: 7,
+} as const;
 
 /** Stripe keeps idempotency keys for a day at least. */
 const KEYS_KEPT_MS = 23 * 60 * 60 * 1000;
@@ -176,6 +185,14 @@ export const threeDsOf = ({ threeDs }: Submission) =>
 const cardOptionsOf = (submission: Submission) =>
   submission.isTelephoneOrder ? { payment_method_options: { card: { moto: true } } } : threeDsOf(submission);
 
+/** The payer's data is optional: if Stripe refuses it, the call is made again without it. */
+const ifAboutPayer =
+  <Answer>(performBare: () => Promise<Answer>) =>
+  (error: unknown): Promise<Answer> => {
+    if (!(error instanceof Refused) || !error.isAboutPayer) throw error;
+    return performBare();
+  };
+
 export function createIntents(client: StripeClient, connector: string): Intents {
   const keyed = ({ reference }: Submission, call: keyof typeof CALLS): Stripe.RequestOptions => ({
     idempotencyKey: idempotencyKey(reference, CALLS[call]),
@@ -189,12 +206,13 @@ export function createIntents(client: StripeClient, connector: string): Intents 
     const { first, isFirstOfSeries } = submission;
     if (!isFirstOfSeries) return first?.paymentMethod && (first.state.customer as string | undefined);
     const { name, email } = billingOf({ ...submission, card: undefined });
-    const fields: Stripe.CustomerCreateParams = {
-      ...(name && { name }),
-      ...(email && { email }),
-      metadata: metadataOf(submission, connector),
-    };
-    return (await client.call(deadline, ({ customers }) => customers.create(fields, keyed(submission, 'customer')))).id;
+    const metadata = metadataOf(submission, connector);
+    const createCustomer = (payer: Stripe.CustomerCreateParams, call: keyof typeof CALLS) =>
+      client.call(deadline, ({ customers }) => customers.create({ ...payer, metadata }, keyed(submission, call)));
+    const created = await createCustomer({ ...(name && { name }), ...(email && { email }) }, 'customer').catch(
+      ifAboutPayer(() => createCustomer({}, 'bareCustomer')),
+    );
+    return created.id;
   };
 
   /** Without the payment method, so that a query can repeat it: the same key returns the same PaymentIntent. */
@@ -241,13 +259,11 @@ export function createIntents(client: StripeClient, connector: string): Intents 
       const withPayer = { ...sent, billing_details: billingOf(submission) };
       const created = await client
         .call(deadline, ({ paymentMethods }) => paymentMethods.create(withPayer, keyed(submission, 'paymentMethod')))
-        .catch((error) => {
-          if (!(error instanceof Refused) || !error.isAboutPayer) throw error;
-          // The payer's data is optional: without it the payment can still be made.
-          return client.call(deadline, ({ paymentMethods }) =>
-            paymentMethods.create(sent, keyed(submission, 'bareMethod')),
-          );
-        })
+        .catch(
+          ifAboutPayer(() =>
+            client.call(deadline, ({ paymentMethods }) => paymentMethods.create(sent, keyed(submission, 'bareMethod'))),
+          ),
+        )
         .catch((error) => {
           // The card was checked before: what Stripe refuses are card numbers from this account.
           if (error instanceof Refused && error.type === 'invalid_request_error')
@@ -316,10 +332,15 @@ export function createIntents(client: StripeClient, connector: string): Intents 
     fields: Stripe.PaymentIntentConfirmParams,
     deadline: Deadline,
   ): Promise<Outcome> => {
+    const send = (sent: Stripe.PaymentIntentConfirmParams, call: keyof typeof CALLS) =>
+      client.call(deadline, ({ paymentIntents }) => paymentIntents.confirm(id, sent, keyed(submission, call)));
     try {
-      const confirmed = await client.call(deadline, ({ paymentIntents }) =>
-        paymentIntents.confirm(id, fields, keyed(submission, 'confirm')),
-      );
+      const confirmed = await send(fields, 'confirm').catch((error) => {
+        const { payment_method_data: data } = fields;
+        if (!data || needsOf('stripe', {})[submission.brand]) throw error;
+        const { billing_details: _, ...bare } = data;
+        return ifAboutPayer(() => send({ ...fields, payment_method_data: bare }, 'bareConfirm'))(error);
+      });
       const outcome = outcomeOf(confirmed, submission);
       if (outcome.kind === 'unknown' && confirmed.status === 'requires_action') {
         // The payer cannot go on here: another method or connection may take the payment, once this one is canceled.

@@ -13,7 +13,7 @@ import { DECLINE_CAUSES } from '../../../src/rules/reasons.ts';
 import { STRIPE_CARDS, STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../../doubles/stripe.ts';
 import * as objects from '../../doubles/stripe-objects.ts';
 import { checkRequest, readForm } from '../../doubles/stripe-requests.ts';
-import { testCard, testOperation, testSubmission } from '../../support/submissions.ts';
+import { REFUSED_EMAIL, testCard, testOperation, testSubmission } from '../../support/submissions.ts';
 
 let double: StripeDouble;
 let cards: Connector;
@@ -162,7 +162,7 @@ describe('a card payment', () => {
 
   test.each([
     ['is no e-mail address', 'n/a', { name: 'Asha Rao', address: { country: 'DE' } }],
-    ['Stripe refuses', 'asha@refused.example', undefined],
+    ['Stripe refuses', REFUSED_EMAIL, undefined],
   ])('is made although the payer’s e-mail %s', async (_, email, sent) => {
     const outcome = await cards.submit(
       { ...cardSale(STRIPE_CARDS.success), payer: { email, country: 'de', state: '' } },
@@ -171,6 +171,16 @@ describe('a card payment', () => {
     expect(outcome).toMatchObject({ kind: 'settled' });
     const created = double.requests.filter(({ kind }) => kind === 'PaymentMethodCreate').at(-1)?.fields;
     expect((created as { billing_details?: object } | undefined)?.billing_details).toEqual(sent);
+  });
+
+  test('begins a series, and another method is confirmed, although Stripe refuses the payer’s e-mail', async () => {
+    const payer = { email: REFUSED_EMAIL, country: 'de' };
+    const series = { ...cardSale(STRIPE_CARDS.success), payer, isFirstOfSeries: true };
+    expect(await cards.submit(series, soon())).toMatchObject({ kind: 'settled' });
+    const byBank = testSubmission({ brand: 'ideal', method: 'ideal', payer });
+    expect(await cards.submit(byBank, soon())).toMatchObject({ kind: 'redirected' });
+    const needed = testSubmission({ brand: 'przelewy24', method: 'p24', payer });
+    expect(await cards.submit(needed, soon())).toMatchObject({ kind: 'declined' });
   });
 
   test.each<[keyof typeof STRIPE_CARDS, keyof typeof DECLINE_CAUSES]>([
