@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isLuhnValid } from '../../../src/lib/cards/luhn.ts';
 import { SECRET_NAMES, scrub } from '../../../src/lib/text/scrub.ts';
+import { CONNECTORS } from '../../../src/rules/connectors.ts';
 
 const HASH = 'a94a8fe5ccb19ba61c4c0873d391e987982fbbd3';
 const KEY_32 = '5f4dcc3b5aa765d61d8327deb882cf99';
@@ -88,6 +89,13 @@ const NAME_FORMS: [string, (name: string, value: string) => string][] = [
   ['encoded form', (name, value) => `q=${encodeURIComponent(`a=1&${name}=${value.replace(/\W/g, '')}&z=2`)}`],
   ['inspected object', (name, value) => `{ a: 1, ${name}: '${value.replace(/\W/g, '')}', z: 2 }`],
 ];
+
+test('every key and secret of a connection is a secret name', () => {
+  const names = Object.values(CONNECTORS).flatMap(({ credentials }) => credentials.map(({ name }) => name));
+  const secrets = names.filter((name) => /_(key|secret)$/.test(name));
+  expect(secrets).toContain('former_hmac_key');
+  expect(secrets.filter((name) => !(SECRET_NAMES as readonly string[]).includes(name))).toEqual([]);
+});
 
 test.each(NAME_FORMS)('the value of every secret name is masked in %s', (_, form) => {
   for (const name of [...SECRET_NAMES, 'paymentToken', 'cardNumber', 'set-cookie', 'private-key', 'callbackSecret'])
