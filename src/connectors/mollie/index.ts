@@ -58,14 +58,14 @@ const PAYER_FIELD = /^(billingAddress|email|name)\b/;
 
 function createMollie(access: ConnectionAccess): Connector {
   const client = createMollieClient(access);
-  const canReachLoopback = access.apiBase !== undefined;
+  const canReachPrivate = access.apiBase !== undefined;
 
   /** Creates the payment, or returns that of an earlier call with the same reference, which Mollie keeps for an hour. */
   const create = async (submission: Submission, deadline: Deadline, calls = CALLS): Promise<Outcome> => {
     try {
       const customer = await customerFor(client, submission, deadline, calls.customer);
       const idempotencyKey = keyOf(submission.reference, calls.payment);
-      const parameters = { ...parametersOf(submission, customer, canReachLoopback), idempotencyKey };
+      const parameters = { ...parametersOf(submission, customer, canReachPrivate), idempotencyKey };
       const perform = ({ payments }: Sdk) => payments.create(parameters);
       return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }));
     } catch (error) {

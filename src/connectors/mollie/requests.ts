@@ -1,5 +1,7 @@
 /** Composes the request that creates a payment at Mollie. */
+import { isIP } from 'node:net';
 import type { CaptureMethod, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
+import { isPrivateAddress } from '../../lib/http/private-address.ts';
 import type { Submission } from '../connector.ts';
 import { linesOf } from '../order-lines.ts';
 import { cleanPayer } from '../payer.ts';
@@ -8,19 +10,23 @@ import { amountOf, TEXT_LENGTH } from './outcomes.ts';
 /** In `settings.methods`: payers choose the method on the page of Mollie. */
 export const ANY_METHOD = 'automatic';
 
-const isLoopback = (address: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(address).hostname);
+/** Whether the address is that of this machine or of a private network; the name of any other host counts as public. */
+function isPrivate(address: string): boolean {
+  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
+  return host === 'localhost' || (isIP(host) !== 0 && isPrivateAddress(host));
+}
 
-/** The parameters of a new payment; `canReachLoopback` if it is created at a double on this machine. */
+/** The parameters of a new payment; `canReachPrivate` if it is created at a double on this machine. */
 export function parametersOf(
   submission: Submission,
   customer: string | undefined,
-  canReachLoopback: boolean,
+  canReachPrivate: boolean,
 ): PaymentCreateParams {
   const { reference, amount, currency, description, descriptor, notifyUrl, authoriseOnly, recurringOf, first, method } =
     submission;
   const mandate = first?.paymentMethod?.reveal();
   // Mollie refuses an address that it cannot reach; such a gateway learns the outcome by queries.
-  const hasWebhook = canReachLoopback || !isLoopback(notifyUrl);
+  const hasWebhook = canReachPrivate || !isPrivate(notifyUrl);
   const common: PaymentCreateParams = {
     amount: amountOf(amount, currency),
     // Mollie prints it on the payer's statement.

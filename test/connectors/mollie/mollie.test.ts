@@ -131,9 +131,13 @@ describe('a payment on the page of Mollie', () => {
 
   test('has a webhook only if Mollie can reach the gateway', () => {
     const address = (notifyUrl: string): unknown => parametersOf(hosted({ notifyUrl }), undefined, false).webhookUrl;
-    for (const host of ['localhost:8080', '127.0.0.1', '[::1]:8080'])
+    for (const host of ['localhost:8080', '127.0.0.1', '[::1]:8080', '10.0.0.5', '192.168.1.4:8080', '[fd00::1]'])
       expect(address(`http://${host}/inbound/mollie/1`)).toBeUndefined();
-    for (const notifyUrl of ['https://pay.example.com/inbound/mollie/1', 'https://localhost.example.com/'])
+    for (const notifyUrl of [
+      'https://pay.example.com/inbound/mollie/1',
+      'https://localhost.example.com/',
+      'https://8.8.8.8/',
+    ])
       expect(address(notifyUrl)).toBe(notifyUrl);
   });
 
@@ -394,6 +398,16 @@ describe('an operation', () => {
     for (let each = 0; each < 250; each++)
       refunds.unshift(objects.refund({ amount: { currency: 'EUR', value: '0.01' }, paymentId: 'tr_1' }));
     expect(await connector.queryOperation(refund, soon())).toMatchObject({ kind: 'done' });
+  });
+
+  test('an authorisation ends when Mollie says so', async () => {
+    const submission = await held();
+    const found = double.find(submission.reference)?.payment;
+    Object.assign(found ?? {}, { captureBefore: '2026-11-20T10:00:00+00:00' });
+    expect(await query(submission)).toMatchObject({
+      kind: 'authorised',
+      captureBefore: Date.parse('2026-11-20T10:00:00Z'),
+    });
   });
 
   test('the rest of an authorisation is released after the capture of a part', async () => {
