@@ -265,6 +265,21 @@ test('Adyen’s page: a refusal leaves the payment open, the next attempt pays i
   expect(await shop.inspect(String(trans_id))).toMatchObject({ status: 'SETTLED', attention: null });
 });
 
+test('Adyen’s page: a payment that stays pending, without a reference of Adyen, is voided by our reference', async () => {
+  const hosted = await connectAdyen({ mode: 'hosted' });
+  const { trans_id, redirect_url } = await sale({}, await merchantOf(hosted));
+  const id = String(trans_id);
+  const { returnUrl } = adyen.calls.at(-1)?.body ?? {};
+  const returned = new URLSearchParams(adyen.decide(String(redirect_url), 'pend'));
+  await fetch(`${String(returnUrl)}?${returned}`, { redirect: 'manual' });
+  expect((await shop.inspect(id)).status).toBe('PENDING');
+  await shop.admin('POST', `/payments/${id}/void`);
+  expect(await shop.inspect(id)).toMatchObject({ operations: [{ state: 'sent' }] });
+  expect(adyen.calls.at(-1)).toMatchObject({ path: '/cancels', body: { paymentReference: id } });
+  await deliver(hosted);
+  expect(await shop.inspect(id)).toMatchObject({ status: 'VOID', operations: [{ state: 'done' }], attention: null });
+});
+
 describe('what comes later', () => {
   const about = (id: string) => ({ reference: id, amount: { currency: 'USD', value: 1000 } });
   const psp = (id: string): string => String(adyen.payment(id)?.pspReference);

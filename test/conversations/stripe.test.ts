@@ -8,10 +8,12 @@ import { cardForm, checkoutOf, fill, inputs, newOrder, show } from '../support/c
 import { type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';
 import { connect, route } from '../support/providers.ts';
 
+const HOUR = 3600;
 const shop = openShop();
 const checkout = checkoutOf(shop);
 const credentials = STRIPE_CREDENTIALS;
 let stripe: StripeDouble;
+let cards: string;
 let byCard: Merchant;
 let byPage: Merchant;
 let webhookUrls: string[];
@@ -19,7 +21,7 @@ let webhookUrls: string[];
 beforeAll(async () => {
   stripe = await startStripe();
   const api_base = stripe.url;
-  const cards = await connect(shop, { credentials }, { connector: 'stripe', settings: { api_base } });
+  cards = await connect(shop, { credentials }, { connector: 'stripe', settings: { api_base } });
   const page = await connect(
     shop,
     { credentials },
@@ -40,8 +42,12 @@ afterAll(async () => {
   await stripe.close();
 });
 
-const payByCard = async (number: string = STRIPE_CARDS.success, fields: Record<string, unknown> = {}) => {
-  const session = await checkout.open({ methods: ['card'], ...fields }, byCard);
+const payByCard = async (
+  number: string = STRIPE_CARDS.success,
+  fields: Record<string, unknown> = {},
+  merchant = byCard,
+) => {
+  const session = await checkout.open({ methods: ['card'], ...fields }, merchant);
   const answer = await fill(session.url, cardForm({ card_number: number, card_expiry: '12/38' }));
   expect(answer.status).toBe(303);
   return session;
@@ -150,6 +156,18 @@ describe('a card', () => {
     const amount = '1.00';
     expect((await shop.admin('POST', `/payments/${id}/capture`, { amount })).body).toMatchObject({ status: 'SETTLED' });
     expect(stripe.balance(id)).toBe(100n);
+  });
+
+  test('is authorised until an hour before Stripe ends it, if the account allows more', async () => {
+    const patient = await shop.newMerchant({ authorisation_days: 20 });
+    await route(shop, patient.mid, [{ connection_id: cards }]);
+    const { id } = await payByCard(STRIPE_CARDS.success, { auth: 'Y' }, patient);
+    // The double ends authorisations after seven days.
+    await shop.advanceClock(6 * 24 * HOUR, patient.mid);
+    expect(await statusOf(id)).toBe('PENDING');
+    await shop.advanceClock(23 * HOUR, patient.mid);
+    await expect.poll(() => statusOf(id), PROVIDER_POLL).toBe('EXPIRED');
+    expect(stripe.intentOf(id)?.status).toBe('canceled');
   });
 
   test('is authenticated at Stripe; the payer returns', async () => {
@@ -288,7 +306,6 @@ describe('what is done in the dashboard of Stripe', () => {
 });
 
 describe('a payment that waits for its payer at Stripe', () => {
-  const HOUR = 3600;
   const waiting = [
     ['a challenge', async () => (await payByCard(STRIPE_CARDS.challenge)).id, () => byCard],
     ['the page', async () => (await pageSale()).id, () => byPage],

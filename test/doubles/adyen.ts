@@ -376,7 +376,9 @@ export async function startAdyen() {
       if (isDone) payment.refunded += amount.value;
       report('REFUND', isDone);
     } else {
-      const isDone = isFree && payment.captured === 0;
+      // By our reference a payment that is still pending can be cancelled, too.
+      const isPending = psp === '' && payment.state === 'open';
+      const isDone = (isFree && payment.captured === 0) || isPending;
       if (isDone) payment.state = 'cancelled';
       report(psp === '' ? 'TECHNICAL_CANCEL' : 'CANCELLATION', isDone);
     }
