@@ -158,6 +158,14 @@ describe('a card', () => {
     expect(stripe.balance(id)).toBe(100n);
   });
 
+  test('has the statement text of the account', async () => {
+    const named = await shop.newMerchant({ descriptor: 'MY SHOP 123' });
+    await route(shop, named.mid, [{ connection_id: cards }]);
+    await payByCard(STRIPE_CARDS.success, {}, named);
+    const created = stripe.requests.findLast(({ kind }) => kind === 'PaymentIntentCreate');
+    expect(created?.fields).toMatchObject({ statement_descriptor_suffix: 'MY SHOP 123' });
+  });
+
   test('is authorised until an hour before Stripe ends it, if the account allows more', async () => {
     const patient = await shop.newMerchant({ authorisation_days: 20 });
     await route(shop, patient.mid, [{ connection_id: cards }]);
