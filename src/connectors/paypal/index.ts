@@ -18,7 +18,7 @@ import {
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
 import { NotAllowed, Refused } from '../json-api.ts';
-import { withoutPayer } from '../payer.ts';
+import { cleanPayer, withoutPayer } from '../payer.ts';
 import { toPaypal } from './amounts.ts';
 import { createPaypalClient, type PaypalClient } from './client.ts';
 import { declinedBy, isUnnamed, WITHDRAWN } from './declines.ts';
@@ -79,7 +79,9 @@ function createPaypal(access: ConnectionAccess): Connector {
       return client.call<Order>(deadline, { method: 'POST', path: ORDERS, body, key, isRepeatable: true });
     };
     return create(submission, 1).catch((error) => {
-      const bare = error instanceof Refused && isUnnamed(error.code) ? withoutPayer(submission) : undefined;
+      const mayBePayer =
+        error instanceof Refused && isUnnamed(error.code) && cleanPayer(submission).email !== undefined;
+      const bare = mayBePayer ? withoutPayer(submission) : undefined;
       if (!bare) throw error;
       return create(bare, 3);
     });

@@ -16,7 +16,7 @@ import { DECLINE_CAUSES, type DeclineCause } from '../../../src/rules/reasons.ts
 import { API_KEY, type MollieDouble, startMollie } from '../../doubles/mollie.ts';
 import * as objects from '../../doubles/mollie-objects.ts';
 import { requestValidator } from '../../support/request-schemas.ts';
-import { testOperation, testSubmission } from '../../support/submissions.ts';
+import { REFUSED_EMAIL, testOperation, testSubmission } from '../../support/submissions.ts';
 
 let double: MollieDouble;
 let connector: Connector;
@@ -296,6 +296,11 @@ describe('a series', () => {
       mandateId: paymentMethod?.reveal(),
       sequenceType: 'recurring',
     });
+  });
+
+  test('starts although Mollie refuses the e-mail address of the customer', async () => {
+    const first = hosted({ isFirstOfSeries: true, payer: { email: REFUSED_EMAIL } });
+    expect(await connector.submit(first, soon())).toMatchObject({ kind: 'redirected' });
   });
 
   test('a first payment whose answer was lost keeps its customer', async () => {
