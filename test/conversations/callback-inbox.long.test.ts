@@ -7,6 +7,9 @@ import { createApp } from '../../src/server/app.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import type { MerchantWithSecret } from '../support/delivery-shop.ts';
 import { ADMIN_TOKEN, type Answer, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
+import { allowBursts } from '../support/limits.ts';
+
+allowBursts();
 
 type Json = Answer['body'];
 

@@ -13,7 +13,10 @@ import {
   VCARD,
 } from '../support/checkout.ts';
 import { type Fields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { allowBursts } from '../support/limits.ts';
 import { type OperationAction, operationFields, operationsOf } from '../support/operations.ts';
+
+allowBursts();
 
 let shop: TestGateway;
 let checkout: ReturnType<typeof checkoutOf>;

@@ -15,6 +15,9 @@ import {
 } from '../support/checkout.ts';
 import { type Fields, type Merchant, openShop, startTestGateway } from '../support/gateway.ts';
 import { holdRates } from '../support/hold-rates.ts';
+import { allowBursts } from '../support/limits.ts';
+
+allowBursts();
 
 const shop = openShop({ simulator: true, trustedProxies: ['127.0.0.1'] });
 const checkout = checkoutOf(shop);

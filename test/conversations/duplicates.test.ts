@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { entryOf } from '../support/entries.ts';
 import { newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
-import { lengthenLimits } from '../support/limits.ts';
+import { allowBursts, lengthenLimits } from '../support/limits.ts';
+
+allowBursts();
 
 const shop = openShop();
 

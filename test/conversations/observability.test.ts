@@ -6,7 +6,10 @@ import type { PaymentWithDetails } from '../../src/store/payments/payments.ts';
 import { query } from '../support/database.ts';
 import { UNKNOWN_ROUTE } from '../support/entries.ts';
 import { ADMIN_TOKEN, type Fields, saleFields, sign, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { allowBursts } from '../support/limits.ts';
 import { preparedPayment } from '../support/payments.ts';
+
+allowBursts();
 
 interface Line {
   level: string;

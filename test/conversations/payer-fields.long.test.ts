@@ -13,7 +13,10 @@ import {
   saleFields,
   startTestGateway,
 } from '../support/gateway.ts';
+import { allowBursts } from '../support/limits.ts';
 import { expectSafe, withoutScript } from '../support/pages.ts';
+
+allowBursts();
 
 const shop = openShop({ simulator: true });
 

@@ -1,6 +1,6 @@
 /** Merchants with servers that receive callbacks, and access to what arrived there and to the log of attempts. */
 import { createHmac } from 'node:crypto';
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createReceiver } from '../../src/connectors/receiver.ts';
 import type { Gateway } from '../../src/core/context.ts';
 import type { CallbackAttempt, CallbackRow } from '../../src/store/callbacks/callbacks.ts';
@@ -52,8 +52,15 @@ export function holds(then: (nth: number) => Behaviour = () => answers(200), hol
   const seen: number[] = [];
   let underWay = 0;
   let isOpen = false;
+  const release = (): void => {
+    isOpen = true;
+    for (const answer of [...waiting]) answer();
+  };
+  // Calls that are held after a failure would delay the tests that follow.
+  onTestFinished(release);
   return {
     seen,
+    release,
     behaviour(response, request) {
       seen.push(++underWay);
       const nth = seen.length;
@@ -65,10 +72,6 @@ export function holds(then: (nth: number) => Behaviour = () => answers(200), hol
       waiting.add(answer);
       if (isOpen) answer();
       else if (holdMs !== undefined) setTimeout(answer, holdMs);
-    },
-    release() {
-      isOpen = true;
-      for (const answer of [...waiting]) answer();
     },
   };
 }

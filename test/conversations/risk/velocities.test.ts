@@ -4,6 +4,9 @@ import { findAccount } from '../../../src/core/accounts/accounts.ts';
 import type { Account, Gateway } from '../../../src/core/context.ts';
 import { type Order, openPayment } from '../../../src/core/payments/open.ts';
 import { type Merchant, newOrderId, openShop } from '../../support/gateway.ts';
+import { allowBursts } from '../../support/limits.ts';
+
+allowBursts();
 
 const shop = openShop();
 

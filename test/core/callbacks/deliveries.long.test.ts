@@ -12,6 +12,7 @@ import {
   setReceiverTimeout,
 } from '../../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
+import { allowBursts } from '../../support/limits.ts';
 import {
   answers,
   type Behaviour,
@@ -24,6 +25,8 @@ import {
   redirectsTo,
   speaksNonsense,
 } from '../../support/receivers.ts';
+
+allowBursts();
 
 const PATIENT_MS = 60_000;
 /** The patience with a server that does not answer. */

@@ -4,8 +4,10 @@ import type { Gateway } from '../../../src/core/context.ts';
 import { readClock } from '../../../src/core/sandbox/clock.ts';
 import { deliveriesAt, holds, idOf, type MerchantSite, setReceiverTimeout } from '../../support/delivery-shop.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
-import { lengthenLimits } from '../../support/limits.ts';
+import { allowBursts, lengthenLimits } from '../../support/limits.ts';
 import { answers } from '../../support/receivers.ts';
+
+allowBursts();
 
 // Calls hang for longer than a lease on a busy machine; then they would be made again.
 lengthenLimits({ leaseMs: 300_000 });

@@ -15,7 +15,10 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../../support/gateway.ts';
+import { allowBursts } from '../../support/limits.ts';
 import { preparedPayment } from '../../support/payments.ts';
+
+allowBursts();
 
 const SEED = Number(process.env.SEED) || Date.now() % 1_000_000_000;
 const MERCHANTS = 6;

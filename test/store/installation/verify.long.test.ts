@@ -8,7 +8,10 @@ import { Secret } from '../../../src/lib/crypto/secret.ts';
 import { verifyAt } from '../../../src/store/installation/verify.ts';
 import { turnpike } from '../../cli/turnpike.ts';
 import { type Merchant, openShop } from '../../support/gateway.ts';
+import { allowBursts } from '../../support/limits.ts';
 import { databaseUrl } from '../../support/process.ts';
+
+allowBursts();
 
 const MASTER_KEY = newMasterKey();
 const shop = openShop({ masterKey: MASTER_KEY });
