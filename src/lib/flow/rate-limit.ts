@@ -1,5 +1,7 @@
 /** Token-bucket rate limits by name, with a bounded burst and bounded memory. */
+
 import { hash, randomBytes } from 'node:crypto';
+import { rateTime } from '../time/rate-time.ts';
 
 /** Takes one token of a name; when none is left, returns the milliseconds until the next one. */
 export type RateLimit = (name: string, perSecond: number, now?: number) => number | undefined;
@@ -49,7 +51,7 @@ export function createRateLimit(burstMs: number, namesMost: number): RateLimit {
     return shared[slot];
   };
 
-  return (name, perSecond, now = performance.now()) => {
+  return (name, perSecond, now = rateTime.now()) => {
     const burst = Math.max(1, (perSecond * burstMs) / 1000);
     const bucket = buckets.get(name) ?? newBucket(name, burst, now);
     bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.at) * perSecond) / 1000);

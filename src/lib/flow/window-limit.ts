@@ -1,4 +1,5 @@
 /** Fixed-window rate limits by name. */
+import { rateTime } from '../time/rate-time.ts';
 
 /** Counts one event of a name and returns whether it exceeds the limit. */
 export type WindowLimit = (name: string, now?: number) => boolean;
@@ -7,7 +8,7 @@ export type WindowLimit = (name: string, now?: number) => boolean;
 export function createWindowLimit(most: number, windowMs: number): WindowLimit {
   const counts = new Map<string, number>();
   let until = 0;
-  return (name, now = performance.now()) => {
+  return (name, now = rateTime.now()) => {
     if (now >= until) {
       counts.clear();
       until = now + windowMs;
