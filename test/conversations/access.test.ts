@@ -100,6 +100,8 @@ describe('a token', () => {
     [{ name: 'x', role: 'merchant' }, ['mids']],
     [{ name: 'x', role: 'viewer', mids: [] }, ['mids']],
     [{ name: 'x', role: 'viewer', mids: ['nonsense'] }, ['mids']],
+    [{ name: 'x', role: 'viewer', mids: [randomUUID()] }, ['mids']],
+    [{ name: 'x', role: 'merchant', mids: [randomUUID()] }, ['mids']],
     [{ name: 'x', role: 'viewer', expires_at: 'tomorrow' }, ['expires_at']],
     [{ name: 'x', role: 'viewer', expires_at: '2020-01-01' }, ['expires_at']],
     [{ name: 'x', role: 'viewer', scope: 'all' }, ['scope']],

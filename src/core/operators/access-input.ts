@@ -3,9 +3,11 @@ import { isUuid } from '../../lib/crypto/id.ts';
 import { isRefundLimit } from '../../lib/money/refund-limit.ts';
 import { isText } from '../../lib/text/json.ts';
 import { isPlainText } from '../../lib/text/plain-text.ts';
-import { type Problem, Refusal } from '../../rules/errors.ts';
+import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { isMerchantRole, ROLES, type Role } from '../../rules/roles.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import type { Gateway } from '../context.ts';
 import { type NewOperator, OPERATOR_NAME_LENGTH, readEmail } from './invitations.ts';
 
 const MOST_ACCOUNTS = 1000;
@@ -36,6 +38,12 @@ export function readAccounts(value: unknown): Read<string[] | null> {
     value.every((mid) => typeof mid === 'string' && isUuid(mid));
   if (isList) return { value: [...new Set(value.map((mid) => mid.toLowerCase()))] };
   return { problem: { field: 'mids', sentence: `This value should be a list of 1 to ${MOST_ACCOUNTS} account ids.` } };
+}
+
+/** Refuses accounts that do not exist. A restricted caller gets this far with its own accounts only. */
+export async function requireAccounts(gateway: Gateway, mids: readonly string[] | null): Promise<void> {
+  const found = await Promise.all((mids ?? []).map((mid) => findAccount(gateway, mid)));
+  if (found.includes(undefined)) throw invalidField('mids', 'This value should be a list of ids of accounts.');
 }
 
 /** Null means no limit. */

@@ -6,6 +6,7 @@ import { Refusal } from '../../rules/errors.ts';
 import type { Role } from '../../rules/roles.ts';
 import type { ApiToken } from '../../store/operators/api-tokens.ts';
 import type { Gateway } from '../context.ts';
+import { requireAccounts } from './access-input.ts';
 import { auditEntry, type Caller, covers, type Principal, type Reach, requireCovered } from './principal.ts';
 
 /** Tokens are recognisable, so that scanners find one that was published by mistake. */
@@ -34,6 +35,7 @@ export async function createToken(
   wanted: NewToken,
 ): Promise<{ token: ApiToken; secret: Secret }> {
   requireCovered(principal, wanted);
+  await requireAccounts(gateway, wanted.mids);
   const secret = PREFIX + newSecret(32);
   const token = { ...wanted, tokenId: newId(), createdAt: gateway.clock.real(), lastUsedAt: null };
   const { tokenId: subject, name, role, mids, refundLimit, expiresAt } = token;

@@ -5,20 +5,14 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { isMerchantRole, type Role } from '../../rules/roles.ts';
 import { isActiveOwner, type Operator } from '../../store/operators/operators.ts';
-import { findAccount } from '../accounts/accounts.ts';
 import type { Gateway } from '../context.ts';
+import { requireAccounts } from './access-input.ts';
 import { inviteAgain, inviteOperator, type NewOperator } from './invitations.ts';
 import { auditEntry, type Caller, covers, type Reach, requireCovered } from './principal.ts';
 
 /** The accounts of a merchant's user are chosen: without a list it would see all. */
 const missingAccounts = (): Refusal =>
   invalidField('mids', SENTENCES.blank, { expected: 'The ids of the accounts that the user may see, as a list.' });
-
-/** Refuses accounts that do not exist. A restricted caller gets this far with its own accounts only. */
-async function requireAccounts(gateway: Gateway, mids: readonly string[] | null): Promise<void> {
-  const found = await Promise.all((mids ?? []).map((mid) => findAccount(gateway, mid)));
-  if (found.includes(undefined)) throw invalidField('mids', 'This value should be a list of ids of accounts.');
-}
 
 export const listOperators = async (gateway: Gateway, principal: Reach): Promise<Operator[]> =>
   (await gateway.operators.list()).filter((operator) => covers(principal, operator));
