@@ -295,6 +295,7 @@ describe('a create whose answer is lost', () => {
   test.each([
     ['lost twice', ['lost_after', 'lost_after']],
     ['a server error', ['error_500']],
+    ['the supplier of the method is down', ['error_503']],
   ] as const)('(%s) ends at once: no payer has the address, so nothing can be paid', async (_, faults) => {
     mollie.fault(...faults);
     const { id, status } = await open();
@@ -303,7 +304,7 @@ describe('a create whose answer is lost', () => {
     expect([await statusOf(id), mollie.balance(id)]).toEqual(['DECLINED', 0n]);
   });
 
-  test('goes to the next route at once', async () => {
+  test.each(['error_500', 'error_503'] as const)('(%s) goes to the next route at once', async (fault) => {
     const methods = { 'bank-a': 'ideal' };
     const other = await connect(
       shop,
@@ -312,7 +313,7 @@ describe('a create whose answer is lost', () => {
     );
     const both = await shop.newMerchant();
     await route(shop, both.mid, [{ connection_id: connection }, { connection_id: other }]);
-    mollie.fault('error_500');
+    mollie.fault(fault);
     const complete = BRAND_EXPECTATIONS['bank-a']?.complete;
     const { body } = await shop.sale({ brand: 'bank-a', identifier: '', ...complete }, both);
     expect(body).toMatchObject({ status: 'REDIRECT', redirect_url: expect.any(String) });

@@ -80,6 +80,9 @@ function isWalletToken({ method, applePayPaymentToken, googlePayPaymentToken }: 
   return isApple ? token.paymentData?.data !== undefined : method === PaymentMethod.googlepay && token.signedMessage;
 }
 
+/** Mollie answers 503 while the supplier of a method is down. */
+export type MollieFault = Fault | 'error_503';
+
 export interface MollieDouble {
   url: string;
   calls: ReceivedCall[];
@@ -90,7 +93,7 @@ export interface MollieDouble {
   /** The domains for which Apple Pay has validated the file of Mollie. */
   domains: string[];
   /** The next calls that move money meet these faults, one each. */
-  fault(...faults: Fault[]): void;
+  fault(...faults: MollieFault[]): void;
   /** Mollie keeps the answers of idempotency keys for an hour. */
   forgetKeys(): void;
   /** The next refund is refused because an equal one was made a moment ago. */
@@ -129,7 +132,7 @@ export async function startMollie(): Promise<MollieDouble> {
   const violations: string[] = [];
   const activeMethods = ACTIVE_METHODS.slice();
   const domains: string[] = [];
-  const faults: Fault[] = [];
+  const faults: MollieFault[] = [];
   let isDelayed = false;
   let isConflict = false;
   let isIgnored = false;
@@ -362,6 +365,7 @@ export async function startMollie(): Promise<MollieDouble> {
     const current = MOVES_MONEY.includes(name) ? faults.shift() : undefined;
     if (current === 'lost_before') return void request.socket.destroy();
     if (current === 'error_500') return send(refusal(500, 'Internal Server Error', 'Something went wrong.'));
+    if (current === 'error_503') return send(refusal(503, 'Service Unavailable', 'The payment platform is down.'));
     if (current === 'rate_limited') return send(refusal(429, 'Too Many Requests', 'Slow down.'));
     const reply = once(key, act);
     if (current === 'lost_after') return void request.socket.destroy();

@@ -1,5 +1,5 @@
 /** Captures, voids and refunds at Mollie. */
-import type { Capture, Payment, Refund } from '@mollie/api-client';
+import type { Capture, Payment, Refund, MollieClient as Sdk } from '@mollie/api-client';
 import type { Deadline } from '../../lib/time/deadline.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import type { OperationOutcome, ProviderOperation } from '../connector.ts';
@@ -71,6 +71,12 @@ const capture: OperationCalls = {
   },
 };
 
+/** The key differs from that of the capture. The types of the SDK lack it here, but it sends the key of every call. */
+const releaseHold = ({ payments }: Sdk, operation: ProviderOperation): Promise<true> => {
+  const parameters: object = { idempotencyKey: `${operation.operation}-release` };
+  return payments.releaseAuthorization(paymentOf(operation), parameters);
+};
+
 /** After a capture of a part there is no other one: releases the rest. If that fails, the hold ends by itself. */
 async function releaseRest(
   client: MollieClient,
@@ -79,9 +85,7 @@ async function releaseRest(
   outcome: OperationOutcome,
 ): Promise<OperationOutcome> {
   if (outcome.kind === 'done' && operation.amount < operation.paymentAmount)
-    await client
-      .call(deadline, ({ payments }) => payments.releaseAuthorization(paymentOf(operation)))
-      .catch(() => undefined);
+    await client.call(deadline, (mollie) => releaseHold(mollie, operation)).catch(() => undefined);
   return outcome;
 }
 
@@ -95,10 +99,10 @@ const release: OperationCalls = {
     const { status, isCancelable } = payment;
     if (!isHeld(payment) && !isCancelable) return ENDED.includes(status) ? { kind: 'done' } : NOT_RELEASED;
     try {
-      await client.call<unknown>(deadline, ({ payments }) =>
+      await client.call<unknown>(deadline, (mollie) =>
         isHeld(payment)
-          ? payments.releaseAuthorization(id)
-          : payments.cancel(id, { idempotencyKey: operation.operation }),
+          ? releaseHold(mollie, operation)
+          : mollie.payments.cancel(id, { idempotencyKey: operation.operation }),
       );
     } catch (error) {
       return declinedIfRefused(error);

@@ -419,7 +419,10 @@ describe('an operation', () => {
     const submission = await held();
     const capture = testOperation({ ...about(submission), verb: 'capture', amount: 400n });
     expect(await connector.operate(capture, soon())).toMatchObject({ kind: 'done' });
-    expect(double.calls.slice(-2).map(({ name }) => name)).toEqual(['CaptureList', 'PaymentRelease']);
+    expect(double.calls.slice(-2)).toMatchObject([
+      { name: 'CaptureList' },
+      { name: 'PaymentRelease', idempotencyKey: `${capture.operation}-release`, body: {} },
+    ]);
     expect(await query(submission)).toMatchObject({ kind: 'settled' });
     expect(double.balance(submission.reference)).toBe(400n);
     expect(await connector.queryOperation(capture, soon())).toMatchObject({ kind: 'done' });
@@ -440,6 +443,9 @@ describe('an operation', () => {
     double.ignoreRelease();
     const answer = await connector.operate(release, soon());
     expect(answer).toEqual({ kind: 'accepted', operationState: { isRequested: true } });
+    expect(double.calls.findLast(({ name }) => name === 'PaymentRelease')).toMatchObject({
+      idempotencyKey: `${release.operation}-release`,
+    });
     const later = { ...release, operationState: { isRequested: true } };
     expect(await connector.queryOperation(later, soon())).toMatchObject({ kind: 'accepted' });
     finish(submission.providerReference as string, PaymentStatus.canceled);
