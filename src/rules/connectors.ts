@@ -44,6 +44,8 @@ export interface ConnectorEntry {
   recurs?: readonly string[];
   /** The provider opens the tokens of device wallets itself, and takes them as the wallet made them. */
   passesTokens?: true;
+  /** A payment with such a token is charged at once: it cannot be used for an authorisation. */
+  chargesTokens?: true;
   /** The provider makes the merchant sessions of `wallet-a`, so that the merchant needs no certificate. */
   makesSessions?: true;
   /** Whom the vendor of `wallet-b` makes tokens for: the provider's name there, and the setting with the merchant's id. */
@@ -211,6 +213,7 @@ export const CONNECTORS = {
     },
     needs: { klarna: PAYER_AND_ADDRESS },
     passesTokens: true,
+    chargesTokens: true,
     makesSessions: true,
     tokenRecipient: { gateway: 'mollie', setting: 'profile_id' },
     // After those of banks, Mollie stores a mandate for direct debits.
@@ -343,6 +346,9 @@ export function canRepeat(label: string, key: string): boolean {
 }
 
 export const passesTokens = (connector: string): boolean => connectorEntry(connector)?.passesTokens === true;
+
+/** Whether a provider that opens tokens itself cannot hold their amounts. */
+export const chargesTokens = (connector: string): boolean => connectorEntry(connector)?.chargesTokens === true;
 
 export const makesSessions = (connector: string): boolean => connectorEntry(connector)?.makesSessions === true;
 

@@ -70,6 +70,7 @@ describe('the button', () => {
     ['if the route takes other brands', SETTINGS, { brands: ['card'] }, {}],
     ['if the route takes other currencies', SETTINGS, { currencies: ['EUR'] }, {}],
     ['if the route takes nothing', SETTINGS, { share: 0 }, {}],
+    ['for an authorisation, because Mollie cannot hold it', SETTINGS, {}, { auth: 'Y' }],
   ])('is not offered %s', async (_, settings, routeFields, fields) => {
     expect(await offered(await routed(settings, routeFields), fields)).toEqual([]);
   });
@@ -210,6 +211,15 @@ describe('wallet-b', () => {
     ['in PRODUCTION without a merchant id', { 'wallets.wallet-b.environment': 'PRODUCTION' }],
   ])('is not offered %s', async (_, settings) => {
     expect(await offered(await withProfile(settings))).toEqual([]);
+  });
+
+  test('is offered for a sale, but not for an authorisation, and pays none', async () => {
+    const by = await withProfile();
+    expect(await offered(by)).toEqual(['wallet-b']);
+    expect(await offered(by, { auth: 'Y' })).toEqual([]);
+    const session = await open({ auth: 'Y' }, by);
+    await post(`${session.url}/wallet`, { wallet: 'wallet-b', token: token() });
+    expect(await checkout.events(session.id)).toEqual(['opened']);
   });
 
   test('of an account with a key of its own is made for the gateway, and does not go to Mollie', async () => {

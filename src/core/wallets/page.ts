@@ -1,7 +1,7 @@
 /** The device wallets of the payment page: which are offered for a payment, and what their payment sheets are asked for. */
 import { amountText } from '../../lib/money/money.ts';
 import { WALLET_BRANDS, type WalletBrand } from '../../rules/brands.ts';
-import type { TokenRecipient } from '../../rules/connectors.ts';
+import { chargesTokens, type TokenRecipient } from '../../rules/connectors.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import type { SettingName } from '../../rules/settings.ts';
 import type { PaymentWithDetails } from '../../store/payments/payments.ts';
@@ -55,7 +55,9 @@ export function walletsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
     // A provider that opens tokens itself cannot use those that are made for the gateway.
     const routes = isOpenedHere
       ? account.routes.filter(({ connection }) => !connection?.passesTokens)
-      : pageRoutes(account, label);
+      : pageRoutes(account, label).filter(
+          ({ connection }) => !payment.isAuthorisation || !chargesTokens(connection?.connector ?? ''),
+        );
     const opener = isOpenedHere ? undefined : openerOf(gateway, payment, routes, label);
     if (!isOpenedHere && !opener) return [];
     if (!isOffered(gateway, payment, { ...account, routes }, label)) return [];
