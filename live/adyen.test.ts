@@ -1,13 +1,14 @@
 /** The connector `adyen` against Adyen's test environment, through a proxy that loses calls and answers. */
 import { expect, test } from 'vitest';
 import { adyen } from '../src/connectors/adyen/index.ts';
-import type { Connector, NotificationMeaning, Outcome, Submission } from '../src/connectors/connector.ts';
+import type { Submission } from '../src/connectors/connector.ts';
 import { Secret } from '../src/lib/crypto/secret.ts';
 import { Deadline } from '../src/lib/time/deadline.ts';
 import { conforms, type ProviderDouble } from '../test/conformance/conforms.ts';
-import { testOperation, testSubmission } from '../test/support/submissions.ts';
+import { testSubmission } from '../test/support/submissions.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
-import { startWebhookReceiver, type WebhookReceiver } from './webhooks.ts';
+import { acceptsOperations } from './operations.ts';
+import { startWebhookReceiver } from './webhooks.ts';
 
 const CREDENTIALS: Readonly<Record<string, string>> = {
   api_key: process.env.ADYEN_TEST_KEY ?? '',
@@ -66,44 +67,12 @@ async function liveAdyen(): Promise<ProviderDouble> {
 // The books of Adyen cannot be read, so that the kit cannot compare the money of operations; the tests below make them.
 conforms('adyen (test environment)', liveAdyen, ['authorise', 'partialCapture', 'redirect', 'refund']);
 
-test.each([
-  ['capture', true],
-  ['void', true],
-  ['refund', false],
-] as const)('Adyen accepts the request of a %s, and its webhook reports it', async (verb, authoriseOnly) => {
-  const receiver = isWithWebhooks ? await startWebhookReceiver() : undefined;
-  const connector = open(ORIGIN);
-  const submission = testSubmission({ ...byCard('Asha Rao'), authoriseOnly });
-  const outcome = await connector.submit(submission, new Deadline(10_000));
-  const { providerReference } = outcome as Exclude<Outcome, { kind: 'notFound' }>;
-  expect(outcome.kind).toBe(authoriseOnly ? 'authorised' : 'settled');
-  const operation = testOperation({ verb, amount: 400n, reference: submission.reference, providerReference });
-  expect(await connector.operate(operation, new Deadline(10_000))).toMatchObject({ kind: 'accepted' });
-  if (receiver) {
-    const meanings = await meaningsOf(receiver, connector, operation.operation);
-    expect(meanings).toContainEqual(expect.objectContaining({ kind: 'operation', verb }));
-    await receiver.close();
-  }
-  await connector.close?.();
-});
-
-/** Waits for the webhook of an operation; Adyen sends it within minutes. */
-async function meaningsOf(
-  receiver: WebhookReceiver,
-  connector: Connector,
-  operation: string,
-): Promise<NotificationMeaning[]> {
-  for (let attempts = 0; attempts < 5; attempts++) {
-    for (const { headers, body } of await receiver.take()) {
-      const events = await connector.readNotifications(headers, body, Date.now());
-      expect(events, 'the signature of a webhook').toBeDefined();
-      const own = (events ?? []).filter((event) => event.operation === operation);
-      if (own.length > 0)
-        return own.map((event) => connector.interpretNotification(event.body, { authoriseOnly: false }));
-    }
-  }
-  return [];
-}
+acceptsOperations(
+  'Adyen',
+  () => open(ORIGIN),
+  () => byCard('Asha Rao'),
+  isWithWebhooks,
+);
 
 test.each([{}, { mode: 'hosted' }])('Adyen returns an address for the payer: settings %j', async (settings) => {
   const connector = open(ORIGIN, settings);

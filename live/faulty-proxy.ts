@@ -19,6 +19,8 @@ export async function startFaultyProxy(
   movesMoney: (method: string, path: string) => boolean,
   answers: FaultAnswers,
   onAnswer: (body: string) => void,
+  /** Headers that tell the provider to answer in a certain way. */
+  headersFor: (method: string, path: string) => Readonly<Record<string, string>> = () => ({}),
 ): Promise<FaultyProxy> {
   let armed: Fault | undefined;
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -35,7 +37,7 @@ export async function startFaultyProxy(
     const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
     const answer = await send(origin + url, {
       method,
-      headers: passed as Record<string, string>,
+      headers: { ...(passed as Record<string, string>), ...headersFor(method, url) },
       ...(method !== 'GET' && { body: Buffer.concat(parts) }),
     });
     const body = await answer.body.text();

@@ -127,6 +127,6 @@ test('a first payment leaves a mandate, and its repetition is accepted', async (
   const first = { state, secretState: {}, paymentMethod };
   const repetition = testSubmission({ ...hosted, recurringOf: submission.reference, first });
   await live.fault('lost_after');
-  await expect(async () => connector.submit(repetition, soon())).rejects.toThrow();
+  expect(['accepted', 'settled']).toContain((await connector.submit(repetition, soon())).kind);
   expect(['accepted', 'settled']).toContain((await connector.query(repetition, soon())).kind);
 });

@@ -1,7 +1,7 @@
 /** Asks the person who runs the tests to act as the payer on a page of the provider, and waits until that is done. */
 import { setTimeout } from 'node:timers/promises';
 
-const PAUSE_MS = 2000;
+const PAUSE_MS = 1000;
 
 /** Prints the page and what to do there; returns what the payer brings back, which a query replaces. */
 export async function untilPaid(

@@ -13,7 +13,7 @@ const SDKS: Readonly<Record<string, string>> = {
 
 /** Values that must not leave this machine: the credentials that were given to this run. */
 const secrets = Object.entries(process.env)
-  .filter(([name, value]) => /KEY|SECRET|ACCOUNT/.test(name) && (value?.length ?? 0) >= 6)
+  .filter(([name, value]) => /KEY|SECRET|ACCOUNT|CHANNEL|PREFIX|_ID$/.test(name) && (value?.length ?? 0) >= 6)
   .map(([, value]) => value as string);
 
 const withoutSecrets = (text: string): string =>
@@ -56,7 +56,7 @@ export default class LiveReport implements Reporter {
         '',
       ].join('\n'),
     );
-    const file = `live-report-${provider}.md`;
+    const file = process.env.LIVE_REPORT ?? `live-report-${provider}.md`;
     writeFileSync(file, text);
     console.log(`\n${text}\nThis report is in ${file}. It contains no credentials; please send it to the authors.`);
   }

@@ -34,9 +34,10 @@ const CREDENTIALS = {
   webhook_secret: 'a signature key of the webhook',
 } as const;
 
-/** A card that is approved, as any other, and one whose payer is challenged. */
+/** A card that is approved, as any other, one with insufficient funds, and one whose payer is challenged. */
 export const CHECKOUT_CARDS = {
   success: '4242424242424242',
+  decline: '4544249167673670',
   challenge: '4543474002249996',
 } as const;
 
@@ -153,7 +154,8 @@ export async function startCheckout() {
     payments.set(payment.id, payment);
     if (number === CHECKOUT_CARDS.challenge && request['3ds']?.enabled) return [202, view(payment)];
     const holder = source.type === 'card' ? (source.name ?? '') : '';
-    const code = stored?.declinesWith ?? DECLINED.exec(holder)?.[1] ?? '10000';
+    const declined = number === CHECKOUT_CARDS.decline ? '20051' : DECLINED.exec(holder)?.[1];
+    const code = stored?.declinesWith ?? declined ?? '10000';
     const { id: action_id } = authorise(payment, code);
     // The capture happens after the answer.
     const status = code === '10000' ? 'Authorized' : 'Declined';

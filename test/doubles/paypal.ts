@@ -50,6 +50,9 @@ const money = (amount: bigint, currency_code: string): Money => ({
   currency_code,
   value: `${amount / 100n}.${String(amount % 100n).padStart(2, '0')}`,
 });
+/** The error that a request asks for, for a test of its handling. */
+const mockedIn = (header: string | undefined): string | undefined =>
+  header === undefined ? undefined : JSON.parse(header).mock_application_codes;
 const newId = (): string => randomBytes(9).toString('hex').slice(0, 17).toUpperCase();
 
 export type PaypalDouble = Awaited<ReturnType<typeof startPaypal>>;
@@ -344,6 +347,9 @@ export async function startPaypal() {
     const key = headers['paypal-request-id'] as string | undefined;
     calls.push({ method, path: pathname, key, body });
     if (key === undefined || key.length > 108) violations.push(`${pathname}: no valid PayPal-Request-Id`);
+    const mocked = mockedIn(headers['paypal-mock-response'] as string | undefined);
+    if (mocked === 'INTERNAL_SERVER_ERROR') return send(...error(500, mocked));
+    if (mocked !== undefined) return send(...refused(mocked));
     const met = faults.shift();
     if (met === 'rate_limited') return send(...error(429, 'RATE_LIMIT_REACHED'));
     if (met === 'error_500') return send(...error(500, 'INTERNAL_SERVER_ERROR'));
