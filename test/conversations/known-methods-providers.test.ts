@@ -1,7 +1,8 @@
 /** The methods that payers know, and device wallets, through Stripe, Adyen and Mollie, against doubles of them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AdyenDouble, startAdyen } from '../doubles/adyen.ts';
-import { API_KEY, type MollieDouble, REFUSED_WALLET, startMollie } from '../doubles/mollie.ts';
+import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
+import { REFUSED_WALLET } from '../doubles/mollie-wallets.ts';
 import { STRIPE_CREDENTIALS, type StripeDouble, startStripe } from '../doubles/stripe.ts';
 import { checkoutOf, choices, fill, inputs, show } from '../support/checkout.ts';
 import { type Answer, type Fields, type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';

@@ -1,6 +1,7 @@
 /** Device wallets on the payment page of a merchant without keys and certificates: Mollie opens their tokens. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { API_KEY, type MollieDouble, REFUSED_WALLET, startMollie } from '../doubles/mollie.ts';
+import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
+import { REFUSED_WALLET } from '../doubles/mollie-wallets.ts';
 import { type Body, checkoutOf, type Session, SUCCESS_URL, show } from '../support/checkout.ts';
 import { type Fields, type Merchant, openShop, PROVIDER_POLL } from '../support/gateway.ts';
 import { connect, route } from '../support/providers.ts';

@@ -17,6 +17,7 @@ import { requestValidator } from '../support/request-schemas.ts';
 import { REFUSED_EMAIL } from '../support/submissions.ts';
 import type { CaptureData, ChargebackData, CustomerData, PaymentData, RefundData } from './mollie-objects.ts';
 import * as objects from './mollie-objects.ts';
+import { isWalletToken, REFUSED_WALLET } from './mollie-wallets.ts';
 
 const { links, newName, url } = objects;
 
@@ -69,16 +70,6 @@ const hasRightDecimals = ({ currency, value }: { currency: string; value: string
   const exponent = CURRENCIES[currency]?.exponent ?? 2;
   return new RegExp(exponent === 0 ? '^\\d+$' : `^\\d+\\.\\d{${exponent}}$`).test(value);
 };
-
-/** A token with this text is refused by the bank. */
-export const REFUSED_WALLET = 'refused by the bank';
-
-/** Whether a payment has the token of its wallet, as the vendor makes it, in JSON. */
-function isWalletToken({ method, applePayPaymentToken, googlePayPaymentToken }: Record<string, unknown>): boolean {
-  const isApple = method === PaymentMethod.applepay;
-  const token = JSON.parse(String(isApple ? applePayPaymentToken : googlePayPaymentToken));
-  return isApple ? token.paymentData?.data !== undefined : method === PaymentMethod.googlepay && token.signedMessage;
-}
 
 /** Mollie answers 503 while the supplier of a method is down. */
 export type MollieFault = Fault | 'error_503';
