@@ -108,7 +108,8 @@ function isApiAddress(value: unknown, environment: 'sandbox' | 'production'): va
 
 const METHOD_LENGTH = 64;
 const SETTING_LENGTH = 255;
-const MOST_CALLS = 10_000;
+/** The settings of every connection that are whole numbers. */
+const NUMBERS = { calls_per_second: [1, 10_000] } as const;
 
 function readSettings(
   entry: ConnectorEntry,
@@ -120,7 +121,7 @@ function readSettings(
     problems.push({ field: 'settings', sentence: SENTENCES.notAnObject });
     return {};
   }
-  const { methods, api_base: apiBase, calls_per_second: pace, ...others } = sent;
+  const { methods, api_base: apiBase, ...others } = sent;
   const read: Record<string, unknown> = {};
   if (methods !== undefined) read.methods = readMethods(methods, problems);
   if (apiBase !== undefined && apiBase !== '') {
@@ -129,25 +130,41 @@ function readSettings(
     else if (isApiAddress(apiBase, environment)) read.api_base = apiBase;
     else problems.push({ field: 'settings.api_base', sentence: SENTENCES.notUrl });
   }
-  if (pace !== undefined && pace !== '') {
-    const perSecond = typeof pace === 'string' && /^\d{1,5}$/.test(pace) ? Number(pace) : pace;
-    if (Number.isInteger(perSecond) && (perSecond as number) > 0 && (perSecond as number) <= MOST_CALLS)
-      read.calls_per_second = perSecond;
-    else
-      problems.push({
-        field: 'settings.calls_per_second',
-        sentence: `This value should be a whole number from 1 to ${MOST_CALLS}.`,
-      });
-  }
   for (const [name, value] of Object.entries(others)) {
-    const choices = entry.choices?.[name];
-    if (!Object.hasOwn(entry.settings, name)) problems.push(unknownMember('settings.', name));
-    else if (choices && !choices.includes(value as string))
-      problems.push({ field: `settings.${name}`, sentence: SENTENCES.notAChoice });
-    else if (isText(value, SETTING_LENGTH)) read[name] = value;
-    else problems.push({ field: `settings.${name}`, sentence: SENTENCES.notText });
+    if (!Object.hasOwn(entry.settings, name)) {
+      problems.push(unknownMember('settings.', name));
+      continue;
+    }
+    const setting = readSetting(entry, name, value);
+    if ('sentence' in setting) problems.push({ field: `settings.${name}`, sentence: setting.sentence });
+    else if (setting.value !== undefined) read[name] = setting.value;
   }
   return read;
+}
+
+/** The value of a setting as it is stored, undefined if it is removed; or what is wrong with it. */
+function readSetting(
+  entry: ConnectorEntry,
+  name: string,
+  sent: unknown,
+): { value: string | number | undefined } | { sentence: string } {
+  const range = { ...NUMBERS, ...entry.numbers }[name];
+  if (range) return sent === '' ? { value: undefined } : readNumber(sent, range);
+  const choices = entry.choices?.[name];
+  if (choices) return choices.includes(sent as string) ? { value: sent as string } : { sentence: SENTENCES.notAChoice };
+  if (!isText(sent, SETTING_LENGTH)) return { sentence: SENTENCES.notText };
+  const form = entry.formats?.[name];
+  if (!form) return { value: sent };
+  if (sent === '') return { value: undefined };
+  return form.format.test(sent) ? { value: sent } : { sentence: `This value should be ${form.expected}.` };
+}
+
+/** A whole number, or its digits as a form sends them. */
+function readNumber(sent: unknown, [from, to]: readonly [number, number]): { value: number } | { sentence: string } {
+  const number = typeof sent === 'string' && /^\d{1,5}$/.test(sent) ? Number(sent) : sent;
+  return Number.isInteger(number) && (number as number) >= from && (number as number) <= to
+    ? { value: number as number }
+    : { sentence: `This value should be a whole number from ${from} to ${to}.` };
 }
 
 function readMethods(sent: unknown, problems: Problem[]): Record<string, string> {

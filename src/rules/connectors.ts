@@ -16,6 +16,12 @@ export interface CredentialField {
   isAddress?: true;
 }
 
+/** What the value of a setting looks like; `expected` ends the sentence "This value should be" of a refusal. */
+export interface SettingFormat {
+  format: RegExp;
+  expected: string;
+}
+
 export interface ConnectorEntry {
   title: string;
   about: string;
@@ -26,6 +32,10 @@ export interface ConnectorEntry {
   callsPerSecond?: Readonly<Record<'sandbox' | 'production', number>>;
   /** The values of a setting that has only these. */
   choices?: Readonly<Record<string, readonly string[]>>;
+  /** What the values of other settings look like; an empty one removes the setting. */
+  formats?: Readonly<Record<string, SettingFormat>>;
+  /** The settings that are whole numbers, with the smallest and the largest one. */
+  numbers?: Readonly<Record<string, readonly [number, number]>>;
   /** The hosts that a connection may call in production; undefined means any. */
   hosts?: RegExp;
   /** The brands that every connection takes, with the provider's name of each; `settings.methods` adds others. */
@@ -160,8 +170,14 @@ export const CONNECTORS = {
       live_prefix: 'The prefix of the live endpoint, such as 1797a841fbb37ca7-AdyenDemo; empty for test.',
       ...PACE,
       mode: 'hosted: payers pay on the page of Adyen, and no card number reaches it through the gateway.',
+      store: 'The reference of the store at Adyen that takes the payments; empty for none.',
+      theme_id: 'The id of a theme of the page of Adyen; empty for the default one.',
     },
     choices: { mode: ['', 'hosted'] },
+    formats: {
+      store: { format: /^[\w.-]{1,128}$/, expected: 'the reference of a store at Adyen, such as YOUR_STORE_1' },
+      theme_id: { format: /^[\w-]{1,64}$/, expected: 'the id of a theme at Adyen' },
+    },
     hosts: /^(checkout-test\.adyen\.com|[\da-z-]+-checkout-live\.adyenpayments\.com)$/i,
     methods: {
       [CARD]: 'scheme',

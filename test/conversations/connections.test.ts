@@ -108,6 +108,7 @@ describe('a connection', () => {
     ['an unknown setting', { settings: { colour: 'red' } }, ['settings.colour']],
     ['a method of an unknown brand', { settings: { methods: { gold: 'x' } } }, ['settings.methods.gold']],
     ['a bad address', { settings: { api_base: 'ftp://x' } }, ['settings.api_base']],
+    ['a number that is none', { settings: { calls_per_second: 'many' } }, ['settings.calls_per_second']],
     ['an unknown member', { secret: 'x' }, ['secret']],
   ])('with %s is refused, and the refusal names the field', async (_, changes, fields) => {
     const answer = await shop.admin('POST', '/connections', body(changes));

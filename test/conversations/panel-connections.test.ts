@@ -79,6 +79,16 @@ describe('connections', () => {
     expect(answer.text).not.toContain(provider().credentials.key);
   });
 
+  test('a setting with a number is shown, and kept by a form that is sent as it is', async () => {
+    const id = await connect(shop, provider(), { settings: { calls_per_second: 40 } });
+    const path = `/admin/connections/${id}`;
+    expect((await owner.get(path)).text).toMatch(/name="settings.calls_per_second"[^>]*value="40"/);
+    const unchanged = fields({ 'settings.calls_per_second': '40' });
+    for (const name of Object.keys(unchanged)) if (name.startsWith('credentials.')) unchanged[name] = '';
+    expect((await owner.submit(path, unchanged)).status).toBe(303);
+    expect((await shop.admin('GET', `/connections/${id}`)).body.settings).toEqual({ calls_per_second: 40 });
+  });
+
   test('a viewer sees the list and no forms', async () => {
     expect((await viewer.get('/admin/connections')).text).toContain('EU acquirer');
     const page = (await viewer.get(`/admin/connections/${connection}`)).text;

@@ -64,7 +64,9 @@ export const adyen: ConnectorDefinition = {
 function createAdyen(access: ConnectionAccess): Connector {
   const client = createAdyenClient(access);
   const merchantAccount = access.credential('merchant_account');
-  const isHosted = access.settings.mode === 'hosted';
+  const { mode, store, theme_id: themeId } = access.settings as Readonly<Record<string, string | undefined>>;
+  const recipient = { merchantAccount, ...(store !== undefined && { store }) };
+  const isHosted = mode === 'hosted';
   const needs = needsOf('adyen', access.settings);
 
   const charge = async (
@@ -80,7 +82,7 @@ function createAdyen(access: ConnectionAccess): Connector {
   };
 
   const openSession = async (submission: Submission, deadline: Deadline, call: number): Promise<Outcome> => {
-    const request = sessionRequest(submission, merchantAccount);
+    const request = sessionRequest(submission, recipient, themeId);
     if (!request) return METHOD_UNAVAILABLE;
     const options = { idempotencyKey: idempotencyKey(submission.reference, call) };
     const { id, url } = await client
@@ -101,9 +103,9 @@ function createAdyen(access: ConnectionAccess): Connector {
     if (submission.isPayout) return METHOD_UNAVAILABLE;
     try {
       if (submission.recurringOf !== undefined)
-        return await charge(submission, repetitionRequest(submission, merchantAccount), deadline, call);
+        return await charge(submission, repetitionRequest(submission, recipient), deadline, call);
       if (isHosted) return await openSession(submission, deadline, call);
-      return await charge(submission, paymentRequest(submission, merchantAccount), deadline, call);
+      return await charge(submission, paymentRequest(submission, recipient), deadline, call);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       const cause = causeOfError(error.errorCode);
@@ -198,7 +200,7 @@ function createAdyen(access: ConnectionAccess): Connector {
     async check(deadline) {
       try {
         const { paymentMethods = [] } = await client.call(deadline, ({ payments }) =>
-          payments.paymentMethods({ merchantAccount }),
+          payments.paymentMethods(recipient),
         );
         const ok = {
           ok: true,

@@ -31,14 +31,23 @@ const shopperOf = (reference: string): string => reference.slice(0, PAYMENT_ID_L
 const recurringModel = ({ isScheduled }: Submission) =>
   isScheduled ? ('Subscription' as const) : ('UnscheduledCardOnFile' as const);
 
+/** Whom Adyen takes the payment for. */
+export interface Recipient {
+  merchantAccount: string;
+  store?: string;
+}
+
+/** In `settings.methods`: payers choose the method on the page of Adyen. */
+const ANY_METHOD = 'automatic';
+
 /** The members that `/payments` and `/sessions` have in common. */
-function commonFields(submission: Submission, merchantAccount: string, amount: AdyenAmount) {
+function commonFields(submission: Submission, recipient: Recipient, amount: AdyenAmount) {
   const { reference, authoriseOnly, isFirstOfSeries, payer, browser } = submission;
   const { email, firstName, lastName, country, phone } = cleanPayer(submission);
   const statement = statementText(submission, /[^\w.,'?+*/ -]/g, STATEMENT_LENGTH);
   const ip = browser?.ip ?? payer.ip;
   return {
-    merchantAccount,
+    ...recipient,
     amount,
     reference,
     returnUrl: submission.returnUrl(),
@@ -191,8 +200,9 @@ const methodDetails = (submission: Submission) =>
     ...METHOD_DETAILS[submission.method ?? '']?.(submission),
   }) as PlainPayment['paymentMethod'];
 
-/** Methods whose payer would need scripts or an app of their provider on our page: they are not sent. */
+/** Methods whose payer would need the page of Adyen, or scripts or an app of their provider on ours: they are not sent. */
 export const UNSHOWN_METHODS: readonly string[] = [
+  ANY_METHOD,
   'amazonpay',
   'cashapp',
   'clicktopay',
@@ -205,7 +215,7 @@ const LINE_METHODS = /^(klarna|afterpay|clearpay|affirm|riverty|ratepay|walley|f
 
 function lineItems(submission: Submission): Pick<PlainPayment, 'lineItems'> {
   const { method = '', currency } = submission;
-  if (!LINE_METHODS.test(method)) return {};
+  if (method !== ANY_METHOD && !LINE_METHODS.test(method)) return {};
   const items = linesOf(submission).map(({ name, quantity, unitAmount }, index) => ({
     id: String(index + 1),
     description: name,
@@ -216,7 +226,7 @@ function lineItems(submission: Submission): Pick<PlainPayment, 'lineItems'> {
 }
 
 /** The request of a payment that the payer makes; undefined if Adyen cannot take it. */
-export function paymentRequest(submission: Submission, merchantAccount: string): PlainPayment | undefined {
+export function paymentRequest(submission: Submission, recipient: Recipient): PlainPayment | undefined {
   const { card, method, browser, isFirstOfSeries, wallet } = submission;
   const isProven = isOfDevice(submission);
   const amount = toAdyen(submission.amount, submission.currency);
@@ -224,7 +234,7 @@ export function paymentRequest(submission: Submission, merchantAccount: string):
   if ((isProven && !wallet?.cryptogram) || UNSHOWN_METHODS.includes(method ?? '')) return undefined;
   const paymentMethod = card ? cardDetails(card, submission) : methodDetails(submission);
   return {
-    ...commonFields(submission, merchantAccount, amount),
+    ...commonFields(submission, recipient, amount),
     ...lineItems(submission),
     paymentMethod,
     ...deviceProof(submission),
@@ -249,14 +259,14 @@ const STORED_TYPES: Readonly<Record<string, 'sepadirectdebit'>> = {
 };
 
 /** The request of a repetition by the merchant: with Adyen's token, or else with the card; undefined without either. */
-export function repetitionRequest(submission: Submission, merchantAccount: string): PlainPayment | undefined {
+export function repetitionRequest(submission: Submission, recipient: Recipient): PlainPayment | undefined {
   const { card, first, recurringOf = '', payer: _, browser: __, ...rest } = submission;
   const amount = toAdyen(submission.amount, submission.currency);
   const stored = first?.paymentMethod?.reveal();
   const network = first?.networkTransactionId;
   if (!amount || (stored === undefined && !card)) return undefined;
   return {
-    ...commonFields({ ...rest, payer: {}, isFirstOfSeries: false }, merchantAccount, amount),
+    ...commonFields({ ...rest, payer: {}, isFirstOfSeries: false }, recipient, amount),
     paymentMethod:
       stored === undefined
         ? {
@@ -270,16 +280,21 @@ export function repetitionRequest(submission: Submission, merchantAccount: strin
   };
 }
 
-/** The request of a session on Adyen's page, on which the payer can use this method only. */
-export function sessionRequest(submission: Submission, merchantAccount: string): PlainSession | undefined {
+/** The request of a session on Adyen's page, on which the payer can use this method only, or any of the account. */
+export function sessionRequest(
+  submission: Submission,
+  recipient: Recipient,
+  themeId: string | undefined,
+): PlainSession | undefined {
   const { method, isFirstOfSeries } = submission;
   const amount = toAdyen(submission.amount, submission.currency);
   if (!amount || method === undefined || !canBeHeld(submission)) return undefined;
   return {
-    ...commonFields(submission, merchantAccount, amount),
+    ...commonFields(submission, recipient, amount),
     ...lineItems(submission),
     mode: 'hosted',
-    allowedPaymentMethods: [method],
+    ...(method !== ANY_METHOD && { allowedPaymentMethods: [method] }),
+    ...(themeId !== undefined && { themeId }),
     ...(isFirstOfSeries && { storePaymentMethodMode: 'enabled' as const }),
     expiresAt: new Date(Date.now() + LIMITS.payerMs),
   };

@@ -68,6 +68,47 @@ const items = async (by = connector) =>
 const meanings = async (submission: Submission, by = connector) =>
   (await items(by)).map(({ body }) => by.interpretNotification(body, submission));
 
+describe('the settings of the connection', () => {
+  test('the store gets payments, repetitions and sessions, and the check reads its methods', async () => {
+    const [direct, onPage] = [open({ store: 'YOUR_STORE_1' }), open({ mode: 'hosted', store: 'YOUR_STORE_1' })];
+    const repetition = byCard({ recurringOf: newId(), first: { state: {}, secretState: {} } });
+    await submit(byCard(), direct);
+    await submit(repetition, direct);
+    await submit(byBank(), onPage);
+    await direct.check?.(soon());
+    expect(double.calls.map(({ path, body }) => [path, body.store])).toEqual(
+      ['/payments', '/payments', '/sessions', '/paymentMethods'].map((path) => [path, 'YOUR_STORE_1']),
+    );
+    await Promise.all([direct.close?.(), onPage.close?.()]);
+  });
+
+  test('the theme is that of the page', async () => {
+    const [direct, onPage] = [open({ theme_id: 'AZ1234567' }), open({ mode: 'hosted', theme_id: 'AZ1234567' })];
+    await submit(byCard(), direct);
+    await submit(byBank(), onPage);
+    expect(double.calls.map(({ body }) => body.themeId)).toEqual([undefined, 'AZ1234567']);
+    await Promise.all([direct.close?.(), onPage.close?.()]);
+  });
+
+  test('with automatic, the payer chooses on the page, and gets the lines of the order', async () => {
+    await submit(byBank({ brand: 'hosted-b', method: 'automatic' }), hosted);
+    expect(double.calls[0]?.body).toMatchObject({ mode: 'hosted', lineItems: [{ amountIncludingTax: 1000 }] });
+    expect(double.calls[0]?.body).not.toHaveProperty('allowedPaymentMethods');
+  });
+
+  test('with automatic, nothing is sent without the page, and no authorisation with it', async () => {
+    const chosen = byBank({ brand: 'hosted-b', method: 'automatic' });
+    expect(await submit(chosen)).toMatchObject(declineBy('methodUnavailable'));
+    expect(await submit({ ...chosen, authoriseOnly: true }, hosted)).toMatchObject(declineBy('methodUnavailable'));
+    expect(double.calls).toEqual([]);
+    const named = open({ methods: { 'hosted-b': 'automatic' } });
+    expect(await named.check?.(soon())).toMatchObject({
+      detail: expect.stringContaining('The payment page cannot show these methods: automatic.'),
+    });
+    await named.close?.();
+  });
+});
+
 describe('the requests', () => {
   test('a sale by card, with the browser, captured at once', async () => {
     const submission = byCard({

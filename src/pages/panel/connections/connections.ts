@@ -89,7 +89,8 @@ const methodsOf = (view: Pick<ConnectionView, 'settings'> | undefined): Record<s
 /** The stored values as the texts of their inputs; credentials are not among them. */
 function storedTexts(entry: ConnectorEntry, { name, mids, settings }: ConnectionView): Record<string, string> {
   const pairs = Object.entries(methodsOf({ settings })).map((pair) => pair.join(': '));
-  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+  const textOf = (value: unknown): string =>
+    typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   return {
     name,
     mids: mids?.toSorted().join('\n') ?? '',

@@ -98,6 +98,8 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Ein Anbieter, der die Anbieter-API dieses Gateways spricht.' },
   },
   settingNames: {
+    store: 'Store',
+    theme_id: 'Design der Seite',
     api_prefix: 'Präfix der API-Adresse',
     calls_per_second: 'Aufrufe pro Sekunde',
     descriptor_city: 'Stadt auf dem Kontoauszug',
@@ -107,6 +109,8 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Telefonbestellungen',
   },
   settingHints: {
+    store: 'Die Referenz des Stores in der Customer Area von Adyen. Leer: keiner.',
+    theme_id: 'Die Kennung eines Designs („Theme“) für die Seite von Adyen. Leer: das voreingestellte.',
     api_prefix: 'Etwa vkuhvk4v, aus dem Dashboard von Checkout.com. Leer, wenn es keines gibt.',
     descriptor_city:
       'Steht auf den Auszügen der Zahler hinter Ihrem Namen. Ohne sie erscheint der voreingestellte Text des Anbieters.',

@@ -95,6 +95,8 @@ export const connections = {
     upstream: { about: 'A provider that speaks the provider API of this gateway.' },
   } satisfies Record<ConnectorName, { about: string }>,
   settingNames: {
+    store: 'Store',
+    theme_id: 'Theme of the page',
     api_prefix: 'Prefix of the API address',
     calls_per_second: 'Calls per second',
     descriptor_city: 'City on the statement',
@@ -104,6 +106,8 @@ export const connections = {
     telephone_orders: 'Telephone orders',
   } as Readonly<Record<string, string>>,
   settingHints: {
+    store: 'The reference of the store in the Customer Area of Adyen. Empty for none.',
+    theme_id: 'The id of a theme for the page of Adyen. Empty for the default one.',
     api_prefix: 'Such as vkuhvk4v, from the dashboard of Checkout.com. Empty for none.',
     descriptor_city:
       'Shown after your name on the statements of payers. Without it, the provider’s default text is shown.',

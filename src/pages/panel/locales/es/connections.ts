@@ -98,6 +98,8 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Un proveedor que habla la API de proveedores de esta pasarela.' },
   },
   settingNames: {
+    store: 'Tienda',
+    theme_id: 'Tema de la página',
     api_prefix: 'Prefijo de la dirección de la API',
     calls_per_second: 'Llamadas por segundo',
     descriptor_city: 'Ciudad en el extracto',
@@ -107,6 +109,8 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Pedidos por teléfono',
   },
   settingHints: {
+    store: 'La referencia de la tienda en el Customer Area de Adyen. Vacío: ninguna.',
+    theme_id: 'El identificador de un tema para la página de Adyen. Vacío: el predeterminado.',
     api_prefix: 'Por ejemplo, vkuhvk4v, en el panel de Checkout.com. Vacío si no hay ninguno.',
     descriptor_city:
       'Aparece tras su nombre en los extractos de los pagadores. Sin ella se muestra el texto predeterminado del proveedor.',

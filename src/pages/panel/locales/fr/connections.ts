@@ -98,6 +98,8 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Un prestataire qui parle l’API des prestataires de cette passerelle.' },
   },
   settingNames: {
+    store: 'Magasin',
+    theme_id: 'Thème de la page',
     api_prefix: 'Préfixe de l’adresse de l’API',
     calls_per_second: 'Appels par seconde',
     descriptor_city: 'Ville sur le relevé',
@@ -107,6 +109,8 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Commandes par téléphone',
   },
   settingHints: {
+    store: 'La référence du magasin dans le Customer Area d’Adyen. Vide : aucun.',
+    theme_id: 'L’identifiant d’un thème pour la page d’Adyen. Vide : celui par défaut.',
     api_prefix: 'Comme vkuhvk4v, dans le tableau de bord de Checkout.com. Vide s’il n’y en a pas.',
     descriptor_city:
       'Figure après votre nom sur les relevés des payeurs. Sans elle, le texte par défaut du prestataire apparaît.',
