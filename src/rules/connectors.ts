@@ -99,6 +99,12 @@ const STRIPE_METHODS = {
   mbway: 'mb_way',
 };
 
+/** The locales of Mollie. */
+const MOLLIE_LOCALES = [
+  ...['en_US', 'en_GB', 'nl_NL', 'nl_BE', 'fr_FR', 'fr_BE', 'fr_LU', 'de_DE', 'de_AT', 'de_CH', 'de_LU', 'es_ES'],
+  ...['ca_ES', 'pt_PT', 'it_IT', 'nb_NO', 'sv_SE', 'fi_FI', 'da_DK', 'is_IS', 'hu_HU', 'pl_PL', 'lv_LV', 'lt_LT'],
+];
+
 const PACE = { calls_per_second: 'The most calls per second; empty for the documented limit of the provider.' };
 
 const HMAC_KEY = /^(?:[\da-f]{2}){16,}$/i;
@@ -209,7 +215,13 @@ export const CONNECTORS = {
       ...PACE,
       profile_id:
         'The id of the website profile (pfl_…), for which the payment page makes tokens of wallet-b; empty for none.',
+      locale: 'The language of the page of Mollie, such as nl_NL; empty for that of the payer’s browser.',
+      due_days: 'After how many days a bank transfer is due; empty for the days of Mollie.',
     },
+    choices: { locale: ['', ...MOLLIE_LOCALES] },
+    formats: { profile_id: { format: /^pfl_\w{1,64}$/, expected: 'the id of a profile, such as pfl_QkEhN94Ba' } },
+    // The transfer may take some days more, within `pendingDays`.
+    numbers: { due_days: [1, 14] },
     hosts: /^api\.mollie\.com$/,
     methods: {
       [CARD]: 'creditcard',

@@ -13,6 +13,8 @@ const SETTINGS: [ConnectorName, string, string | number, unknown[]][] = [
   ['adyen', 'calls_per_second', 5, [0, 10_001, 1.5, '-1', 'many', null]],
   ['adyen', 'store', 'YOUR_STORE_1', ['my store', 'x'.repeat(129), 1, null]],
   ['adyen', 'theme_id', 'AZ1234567', ['a theme', '<b>', 'x'.repeat(65), 1]],
+  ['mollie', 'profile_id', 'pfl_QkEhN94Ba', ['QkEhN94Ba', 'pfl_', 'pfl_a b', 1]],
+  ['mollie', 'due_days', 14, [0, 15, 1.5, '-1', 'soon', null]],
 ];
 
 describe.each(SETTINGS)('%s: %s', (connector, name, value, refused) => {
@@ -31,6 +33,13 @@ describe.each(SETTINGS)('%s: %s', (connector, name, value, refused) => {
       problems: [{ field: `settings.${name}`, sentence: expect.stringMatching(/^This value should be /) }],
     });
   });
+});
+
+test('a locale is one of Mollie’s, or none', () => {
+  for (const locale of ['nl_NL', ''])
+    expect(read('mollie', { locale })).toEqual({ settings: { locale }, problems: [] });
+  for (const locale of ['nl', 'xx_XX', 1, null])
+    expect(read('mollie', { locale }).problems).toMatchObject([{ field: 'settings.locale' }]);
 });
 
 test.each(Object.entries(CONNECTORS) as [string, ConnectorEntry][])(

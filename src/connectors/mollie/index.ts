@@ -65,7 +65,7 @@ function createMollie(access: ConnectionAccess): Connector {
     try {
       const customer = await customerFor(client, submission, deadline, calls.customer);
       const idempotencyKey = keyOf(submission.reference, calls.payment);
-      const parameters = { ...parametersOf(submission, customer, canReachPrivate), idempotencyKey };
+      const parameters = { ...parametersOf(submission, customer, canReachPrivate, access.settings), idempotencyKey };
       const perform = ({ payments }: Sdk) => payments.create(parameters);
       return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }));
     } catch (error) {

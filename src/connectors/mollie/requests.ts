@@ -1,7 +1,8 @@
 /** Composes the request that creates a payment at Mollie. */
 import { isIP } from 'node:net';
-import type { CaptureMethod, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
+import type { CaptureMethod, Locale, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
 import { isPrivateAddress } from '../../lib/http/private-address.ts';
+import { dayText, localDay } from '../../lib/time/zones.ts';
 import type { Submission } from '../connector.ts';
 import { linesOf } from '../order-lines.ts';
 import { cleanPayer } from '../payer.ts';
@@ -16,11 +17,16 @@ function isPrivate(address: string): boolean {
   return host === 'localhost' || (isIP(host) !== 0 && isPrivateAddress(host));
 }
 
+/** The day by which a bank transfer is due, by the clocks of Mollie, whose first possible day is tomorrow. */
+const dueDate = ({ openedAt }: Submission, days: number): string =>
+  dayText(localDay(openedAt, 'Europe/Amsterdam').day + days);
+
 /** The parameters of a new payment; `canReachPrivate` if it is created at a double on this machine. */
 export function parametersOf(
   submission: Submission,
   customer: string | undefined,
   canReachPrivate: boolean,
+  { locale, due_days: dueDays }: Readonly<Record<string, unknown>> = {},
 ): PaymentCreateParams {
   const { reference, amount, currency, description, descriptor, notifyUrl, authoriseOnly, recurringOf, first, method } =
     submission;
@@ -46,6 +52,8 @@ export function parametersOf(
     ...common,
     redirectUrl: submission.returnUrl(),
     ...(method !== undefined && method !== ANY_METHOD && { method: method as PaymentMethod }),
+    ...(typeof locale === 'string' && locale !== '' && { locale: locale as Locale }),
+    ...(typeof dueDays === 'number' && method === 'banktransfer' && { dueDate: dueDate(submission, dueDays) }),
     ...walletToken(submission),
     ...(customer !== undefined && { sequenceType: 'first' as SequenceType }),
     ...addressOf(submission),

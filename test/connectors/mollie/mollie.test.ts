@@ -1,5 +1,5 @@
 /** The Mollie connector: what it sends, what it makes of each answer, and how it finds what was lost. */
-import { type CardFailureReason, PaymentStatus, RefundStatus } from '@mollie/api-client';
+import { type CardFailureReason, Locale, PaymentStatus, RefundStatus } from '@mollie/api-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Connector,
@@ -12,6 +12,7 @@ import { mollie } from '../../../src/connectors/mollie/index.ts';
 import { parametersOf } from '../../../src/connectors/mollie/requests.ts';
 import { Secret } from '../../../src/lib/crypto/secret.ts';
 import { Deadline } from '../../../src/lib/time/deadline.ts';
+import { CONNECTORS } from '../../../src/rules/connectors.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../../../src/rules/reasons.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../../doubles/mollie.ts';
 import * as objects from '../../doubles/mollie-objects.ts';
@@ -20,8 +21,8 @@ import { REFUSED_EMAIL, testOperation, testSubmission } from '../../support/subm
 
 let double: MollieDouble;
 let connector: Connector;
-const open = (key = API_KEY, apiBase = double.url): Connector =>
-  mollie.create({ credential: () => key, settings: {}, apiBase, environment: 'sandbox' });
+const open = (key = API_KEY, apiBase = double.url, settings: Record<string, unknown> = {}): Connector =>
+  mollie.create({ credential: () => key, settings, apiBase, environment: 'sandbox' });
 beforeAll(async () => {
   double = await startMollie();
   connector = open();
@@ -50,6 +51,42 @@ async function submitted(changes: Partial<Submission> = {}): Promise<Submission 
 const finish = (id: string, status: PaymentStatus, failure?: CardFailureReason): void =>
   double.finish(id, status, failure);
 const query = async (submission: Submission): Promise<Outcome> => connector.query(submission, soon());
+
+describe('the settings of the connection', () => {
+  const DUE = { locale: 'nl_BE', due_days: 1 };
+  const sentWith = async (settings: Record<string, unknown>, changes: Partial<Submission>) => {
+    const set = open(API_KEY, double.url, settings);
+    await set.submit(hosted(changes), soon());
+    await set.close?.();
+    return double.calls.at(-1)?.body;
+  };
+
+  test('the locale is that of the page', async () => {
+    expect(await sentWith({ locale: 'nl_BE' }, {})).toMatchObject({ locale: 'nl_BE' });
+    expect(await sentWith({ locale: '' }, {})).not.toHaveProperty('locale');
+  });
+
+  test('a bank transfer is due some days after its day in Amsterdam, and other methods are not', async () => {
+    const method = 'banktransfer';
+    const sent = (time: string) => sentWith(DUE, { method, openedAt: Date.parse(time) });
+    expect(await sent('2026-01-31T22:59:00Z')).toMatchObject({ dueDate: '2026-02-01', locale: 'nl_BE' });
+    expect(await sent('2026-01-31T23:00:00Z')).toMatchObject({ dueDate: '2026-02-02' });
+    expect(await sentWith(DUE, { method: 'ideal' })).not.toHaveProperty('dueDate');
+    expect(await sentWith({}, { method })).not.toHaveProperty('dueDate');
+  });
+
+  test('a repetition has no page, so no locale', async () => {
+    const { customer } = double.newCustomer();
+    const first = { state: { customer }, secretState: {} };
+    const body = await sentWith(DUE, { recurringOf: 'first', first, method: 'creditcard' });
+    expect(body).toMatchObject({ sequenceType: 'recurring' });
+    expect(body).not.toHaveProperty('locale');
+  });
+
+  test('the locales are those of the SDK', () => {
+    expect(CONNECTORS.mollie.choices.locale.toSorted()).toEqual(['', ...Object.values(Locale)].toSorted());
+  });
+});
 
 describe('a payment on the page of Mollie', () => {
   test('is created with what Mollie needs, and the payer is sent to its page', async () => {

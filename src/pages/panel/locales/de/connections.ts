@@ -98,6 +98,8 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Ein Anbieter, der die Anbieter-API dieses Gateways spricht.' },
   },
   settingNames: {
+    locale: 'Sprache der Seite',
+    due_days: 'Tage, bis eine Überweisung fällig ist',
     store: 'Store',
     theme_id: 'Design der Seite',
     api_prefix: 'Präfix der API-Adresse',
@@ -109,6 +111,8 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Telefonbestellungen',
   },
   settingHints: {
+    locale: 'Sie bestimmt auch, in welchem Land das Konto ist, auf das überwiesen wird.',
+    due_days: '1 bis 14. Leer: die Frist von Mollie.',
     store: 'Die Referenz des Stores in der Customer Area von Adyen. Leer: keiner.',
     theme_id: 'Die Kennung eines Designs („Theme“) für die Seite von Adyen. Leer: das voreingestellte.',
     api_prefix: 'Etwa vkuhvk4v, aus dem Dashboard von Checkout.com. Leer, wenn es keines gibt.',
@@ -123,6 +127,7 @@ export const connections: PanelTexts['connections'] = {
       'Stripe schaltet ein Konto auf Anfrage dafür frei. Sonst gehen Telefonbestellungen an andere Verbindungen.',
   },
   settingChoices: {
+    locale: { '': 'Die des Browsers' },
     mode: { '': 'Auf der Bezahlseite dieses Gateways', hosted: 'Auf der Seite des Anbieters' },
     telephone_orders: { '': 'Nein', on: 'Ja, Stripe hat das Konto freigeschaltet' },
   },

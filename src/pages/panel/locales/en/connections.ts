@@ -95,6 +95,8 @@ export const connections = {
     upstream: { about: 'A provider that speaks the provider API of this gateway.' },
   } satisfies Record<ConnectorName, { about: string }>,
   settingNames: {
+    locale: 'Language of the page',
+    due_days: 'Days until a bank transfer is due',
     store: 'Store',
     theme_id: 'Theme of the page',
     api_prefix: 'Prefix of the API address',
@@ -106,6 +108,8 @@ export const connections = {
     telephone_orders: 'Telephone orders',
   } as Readonly<Record<string, string>>,
   settingHints: {
+    locale: 'It also decides in which country the account is that bank transfers go to.',
+    due_days: '1 to 14. Empty for the days of Mollie.',
     store: 'The reference of the store in the Customer Area of Adyen. Empty for none.',
     theme_id: 'The id of a theme for the page of Adyen. Empty for the default one.',
     api_prefix: 'Such as vkuhvk4v, from the dashboard of Checkout.com. Empty for none.',
@@ -119,6 +123,7 @@ export const connections = {
       'Stripe enables an account for them on request. Without it, telephone orders go to other connections.',
   } as Readonly<Record<string, string>>,
   settingChoices: {
+    locale: { '': 'That of the payer’s browser' },
     mode: { '': 'On the payment page of this gateway', hosted: 'On the page of the provider' },
     telephone_orders: { '': 'No', on: 'Yes, Stripe has enabled the account' },
   } as Readonly<Record<string, Readonly<Record<string, string>>>>,

@@ -98,6 +98,8 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Un proveedor que habla la API de proveedores de esta pasarela.' },
   },
   settingNames: {
+    locale: 'Idioma de la página',
+    due_days: 'Días hasta el vencimiento de una transferencia',
     store: 'Tienda',
     theme_id: 'Tema de la página',
     api_prefix: 'Prefijo de la dirección de la API',
@@ -109,6 +111,8 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Pedidos por teléfono',
   },
   settingHints: {
+    locale: 'También determina en qué país está la cuenta que recibe las transferencias.',
+    due_days: 'De 1 a 14. Vacío: el plazo de Mollie.',
     store: 'La referencia de la tienda en el Customer Area de Adyen. Vacío: ninguna.',
     theme_id: 'El identificador de un tema para la página de Adyen. Vacío: el predeterminado.',
     api_prefix: 'Por ejemplo, vkuhvk4v, en el panel de Checkout.com. Vacío si no hay ninguno.',
@@ -121,6 +125,7 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Stripe los activa en una cuenta si se le pide. Si no, van a otras conexiones.',
   },
   settingChoices: {
+    locale: { '': 'El del navegador del pagador' },
     mode: { '': 'En la página de pago de esta pasarela', hosted: 'En la página del proveedor' },
     telephone_orders: { '': 'No', on: 'Sí, Stripe ha activado la cuenta' },
   },

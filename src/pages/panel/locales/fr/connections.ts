@@ -98,6 +98,8 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Un prestataire qui parle l’API des prestataires de cette passerelle.' },
   },
   settingNames: {
+    locale: 'Langue de la page',
+    due_days: 'Jours avant l’échéance d’un virement',
     store: 'Magasin',
     theme_id: 'Thème de la page',
     api_prefix: 'Préfixe de l’adresse de l’API',
@@ -109,6 +111,8 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Commandes par téléphone',
   },
   settingHints: {
+    locale: 'Elle détermine aussi le pays du compte qui reçoit les virements.',
+    due_days: 'De 1 à 14. Vide : le délai de Mollie.',
     store: 'La référence du magasin dans le Customer Area d’Adyen. Vide : aucun.',
     theme_id: 'L’identifiant d’un thème pour la page d’Adyen. Vide : celui par défaut.',
     api_prefix: 'Comme vkuhvk4v, dans le tableau de bord de Checkout.com. Vide s’il n’y en a pas.',
@@ -121,6 +125,7 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Stripe les active pour un compte sur demande. Sinon, elles vont à d’autres connexions.',
   },
   settingChoices: {
+    locale: { '': 'Celle du navigateur du payeur' },
     mode: { '': 'Sur la page de paiement de cette passerelle', hosted: 'Sur la page du prestataire' },
     telephone_orders: { '': 'Non', on: 'Oui, Stripe a activé le compte' },
   },
