@@ -210,11 +210,13 @@ export const CONNECTORS = {
   mollie: {
     title: 'Mollie',
     about: 'Payers pay on the page of Mollie.',
-    credentials: [{ name: 'api_key', label: 'API key', test: /^test_/, live: /^live_/ }],
+    credentials: [
+      { name: 'api_key', label: 'API key, or access token of the organisation', test: /^test_/, live: /^live_/ },
+    ],
     settings: {
       ...PACE,
       profile_id:
-        'The id of the website profile (pfl_…), for which the payment page makes tokens of wallet-b; empty for none.',
+        'The id of the website profile (pfl_…), for access tokens of an organisation and for tokens of wallet-b; empty for none.',
       locale: 'The language of the page of Mollie, such as nl_NL; empty for that of the payer’s browser.',
       due_days: 'After how many days a bank transfer is due; empty for the days of Mollie.',
     },

@@ -17,6 +17,7 @@ import { requestValidator } from '../support/request-schemas.ts';
 import { REFUSED_EMAIL } from '../support/submissions.ts';
 import type { CaptureData, ChargebackData, CustomerData, PaymentData, RefundData } from './mollie-objects.ts';
 import * as objects from './mollie-objects.ts';
+import { ACCESS_TOKEN, withoutTokenFields } from './mollie-tokens.ts';
 import { isWalletToken, REFUSED_WALLET } from './mollie-wallets.ts';
 
 const { links, newName, url } = objects;
@@ -338,7 +339,8 @@ export async function startMollie(): Promise<MollieDouble> {
       response.writeHead(status, { 'content-type': 'application/hal+json' });
       response.end(content === undefined ? '' : JSON.stringify(content));
     };
-    if (headers.authorization !== `Bearer ${API_KEY}`)
+    const isOrganisation = headers.authorization === `Bearer ${ACCESS_TOKEN}`;
+    if (!isOrganisation && headers.authorization !== `Bearer ${API_KEY}`)
       return send(refusal(401, 'Unauthorized Request', 'Missing authentication, or failed to authenticate'));
     const found = route(method, pathname, searchParams, body);
     if (!found) {
@@ -348,7 +350,9 @@ export async function startMollie(): Promise<MollieDouble> {
     const [name, act] = found;
     const key = headers['idempotency-key'] as string | undefined;
     calls.push({ name, idempotencyKey: key, body });
-    const violation = validate(name, method === 'GET' ? readQuery(searchParams) : body);
+    const sent = method === 'GET' ? readQuery(searchParams) : body;
+    const { fields, problem } = isOrganisation ? withoutTokenFields(name, sent) : { fields: sent };
+    const violation = problem ?? validate(name, fields);
     if (violation !== undefined) {
       violations.push(violation);
       return send(unprocessable(violation));

@@ -1,6 +1,6 @@
 /** Calls Mollie through its SDK: over our HTTP client, under a deadline, without the retries of the SDK. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Page, MollieClient as Sdk } from '@mollie/api-client';
+import type { MollieOptions as Options, Page, MollieClient as Sdk } from '@mollie/api-client';
 import { isObject } from '../../lib/text/json.ts';
 import type { Deadline } from '../../lib/time/deadline.ts';
 import { type ConnectionAccess, NotSent, RateLimited } from '../connector.ts';
@@ -27,6 +27,8 @@ export class Refused extends Error {
 class Failed extends Error {}
 
 export interface MollieClient {
+  /** What a call says about its mode, for those calls to which the SDK does not add it. */
+  mode: { testmode?: true };
   /**
    * Throws `Refused`, `NotSent` if Mollie has not processed the call, and any other error if it may have. A call whose
    * answer got lost is repeated once if `isRepeatable`: its idempotency key makes it the same call.
@@ -64,7 +66,27 @@ function transportOf({ payments }: Sdk): Transport {
 
 const deadlines = new AsyncLocalStorage<Deadline>();
 
-export function createMollieClient({ credential, apiBase, callsPerSecond }: ConnectionAccess): MollieClient {
+/** Whether a credential is an access token of an organisation, which has several profiles and both modes. */
+export const isOrganisationToken = (key: string): boolean => key.startsWith('access_');
+
+/** The profile of the connection; empty for that of the API key. */
+export const profileOf = ({ profile_id: profile }: ConnectionAccess['settings']): string =>
+  typeof profile === 'string' ? profile : '';
+
+/** An API key has its mode; an access token is used for tests in the sandbox only. */
+const modeOf = ({ credential, environment }: ConnectionAccess): MollieClient['mode'] =>
+  isOrganisationToken(credential('api_key')) && environment === 'sandbox' ? { testmode: true } : {};
+
+/** How the SDK is opened: calls with an access token say which profile and mode they are about, and others must not. */
+function sdkOptions(access: ConnectionAccess): Options {
+  const key = access.credential('api_key');
+  if (!isOrganisationToken(key)) return { apiKey: key };
+  const profileId = profileOf(access.settings);
+  return { accessToken: key, parameterDefaults: { ...(profileId !== '' && { profileId }), ...modeOf(access) } };
+}
+
+export function createMollieClient(access: ConnectionAccess): MollieClient {
+  const { credential, apiBase, callsPerSecond } = access;
   const client = createHttpClient(apiBase ?? API_BASE, callsPerSecond);
   const request = async (path: string, { method = 'GET', headers, body }: SdkRequest = {}): Promise<unknown> => {
     const sent = {
@@ -79,11 +101,12 @@ export function createMollieClient({ credential, apiBase, callsPerSecond }: Conn
   let opening: Promise<Sdk> | undefined;
   // Loaded on first use, because loading it takes a tenth of a second.
   const open = async (): Promise<Sdk> => {
-    const sdk = (await import('@mollie/api-client')).createMollieClient({ apiKey: credential('api_key') });
+    const sdk = (await import('@mollie/api-client')).createMollieClient(sdkOptions(access));
     transportOf(sdk).request = request;
     return sdk;
   };
   return {
+    mode: modeOf(access),
     async call(deadline, perform, { isRepeatable = false } = {}) {
       opening ??= open();
       const sdk = await opening;

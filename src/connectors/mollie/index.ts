@@ -18,7 +18,14 @@ import {
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
 import { cleanPayer, withoutPayer } from '../payer.ts';
-import { createMollieClient, findByMetadata, type MollieClient, Refused } from './client.ts';
+import {
+  createMollieClient,
+  findByMetadata,
+  isOrganisationToken,
+  type MollieClient,
+  profileOf,
+  Refused,
+} from './client.ts';
 import { OPERATIONS } from './operations.ts';
 import { customerOf, outcomeOf, queriedOutcomeOf } from './outcomes.ts';
 import { ANY_METHOD, parametersOf } from './requests.ts';
@@ -132,7 +139,10 @@ function createMollie(access: ConnectionAccess): Connector {
       if (!isObject(session)) throw new Error('Mollie answered without a session.');
       return session;
     },
-    check: (deadline) => check(client, deadline),
+    check: (deadline) =>
+      isOrganisationToken(access.credential('api_key')) && profileOf(access.settings) === ''
+        ? { ok: false, detail: 'An access token of an organisation needs the setting profile_id.' }
+        : check(client, deadline),
     close: client.close,
   };
 }

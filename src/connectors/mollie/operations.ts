@@ -55,7 +55,7 @@ const refund: OperationCalls = {
 const capture: OperationCalls = {
   async perform(client, operation, deadline) {
     const outcome = await client
-      .call(deadline, ({ paymentCaptures }) => paymentCaptures.create(parametersOf(operation)))
+      .call(deadline, ({ paymentCaptures }) => paymentCaptures.create({ ...parametersOf(operation), ...client.mode }))
       .then(operationOutcomeOf, declinedIfRefused);
     // Mollie answers before a capture is done, which usually takes a moment.
     return outcome.kind === 'accepted'

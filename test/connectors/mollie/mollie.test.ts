@@ -16,6 +16,7 @@ import { CONNECTORS } from '../../../src/rules/connectors.ts';
 import { DECLINE_CAUSES, type DeclineCause } from '../../../src/rules/reasons.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../../doubles/mollie.ts';
 import * as objects from '../../doubles/mollie-objects.ts';
+import { ACCESS_TOKEN, PROFILE } from '../../doubles/mollie-tokens.ts';
 import { requestValidator } from '../../support/request-schemas.ts';
 import { REFUSED_EMAIL, testOperation, testSubmission } from '../../support/submissions.ts';
 
@@ -85,6 +86,93 @@ describe('the settings of the connection', () => {
 
   test('the locales are those of the SDK', () => {
     expect(CONNECTORS.mollie.choices.locale.toSorted()).toEqual(['', ...Object.values(Locale)].toSorted());
+  });
+});
+
+describe('an access token of an organisation', () => {
+  const openByToken = (settings: Record<string, unknown> = { profile_id: PROFILE }) =>
+    open(ACCESS_TOKEN, double.url, settings);
+
+  test('each call names the profile and the test mode, where Mollie wants them', async () => {
+    const byToken = openByToken();
+    const act = async (submission: Submission, verb: 'capture' | 'void' | 'refund', changes = {}) => {
+      const { providerReference, reference } = submission;
+      const operation = testOperation({ verb, reference, providerReference, brand: 'card', ...changes });
+      expect(await byToken.operate(operation, soon())).toMatchObject({ kind: 'done' });
+      return byToken.queryOperation(operation, soon());
+    };
+    const paid = async (changes: Partial<Submission> = {}) => {
+      const submission = hosted(changes);
+      const { providerReference = '' } = (await byToken.submit(submission, soon())) as Redirected;
+      double.pay(providerReference);
+      return { ...submission, providerReference };
+    };
+    expect(await byToken.check?.(soon())).toMatchObject({ ok: true });
+    const sale = await paid();
+    expect(await byToken.query(sale, soon())).toMatchObject({ kind: 'settled' });
+    await act(sale, 'refund');
+    const held = { authoriseOnly: true, method: 'creditcard' };
+    await act(await paid(held), 'capture', { amount: 400n, paymentAmount: 1000n });
+    await act(await paid(held), 'void');
+    const open = hosted();
+    const { providerReference } = (await byToken.submit(open, soon())) as Redirected;
+    await byToken.withdraw?.({ ...open, providerReference }, 'cancelledByPayer', soon());
+    await paid({ isFirstOfSeries: true });
+    const first = { state: { customer: double.newCustomer().customer }, secretState: {} };
+    const repetition = hosted({ recurringOf: 'first', first, method: 'creditcard' });
+    expect(await byToken.submit(repetition, soon())).toMatchObject({ kind: 'settled' });
+    expect(await byToken.query(repetition, soon())).toMatchObject({ kind: 'settled' });
+    expect(await byToken.query(hosted({ brand: 'wallet-a', method: 'applepay' }), soon())).toEqual({
+      kind: 'notFound',
+    });
+    double.domains.push('pay.example.com');
+    await byToken.openMerchantSession?.(
+      'https://apple-pay-gateway.apple.com/paymentservices/startSession',
+      'pay.example.com',
+      soon(),
+    );
+    expect(double.violations).toEqual([]);
+    expect(new Set(double.calls.map(({ name }) => name))).toEqual(
+      new Set([
+        ...['MethodList', 'PaymentCreate', 'PaymentGet', 'PaymentList', 'PaymentCancel', 'PaymentRelease'],
+        ...['RefundCreate', 'RefundList', 'CaptureCreate', 'CaptureList', 'CustomerCreate', 'CustomerPayments'],
+        'SessionCreate',
+      ]),
+    );
+    await byToken.close?.();
+  });
+
+  test('a gateway in production uses the live mode', async () => {
+    const live = mollie.create({
+      credential: () => ACCESS_TOKEN,
+      settings: { profile_id: PROFILE },
+      apiBase: double.url,
+      environment: 'production',
+    });
+    await live.submit(hosted(), soon());
+    expect(double.calls[0]?.body).toMatchObject({ profileId: PROFILE });
+    expect(double.calls[0]?.body).not.toHaveProperty('testmode');
+    await live.close?.();
+    // The double has the test mode only.
+    expect(double.violations.splice(0)).toHaveLength(1);
+  });
+
+  test.each([{}, { profile_id: '' }])('without a profile the check says so: %j', async (settings) => {
+    const byToken = openByToken(settings);
+    expect(await byToken.check?.(soon())).toEqual({
+      ok: false,
+      detail: 'An access token of an organisation needs the setting profile_id.',
+    });
+    expect(double.calls).toEqual([]);
+    await byToken.close?.();
+  });
+
+  test('an API key names neither, whatever the setting is', async () => {
+    const byKey = open(API_KEY, double.url, { profile_id: PROFILE });
+    await byKey.submit(hosted(), soon());
+    expect(double.calls[0]?.body).not.toHaveProperty('profileId');
+    expect(double.calls[0]?.body).not.toHaveProperty('testmode');
+    await byKey.close?.();
   });
 });
 

@@ -122,7 +122,8 @@ export const connections: PanelTexts['connections'] = {
       'So viele Aufrufe werden höchstens in einer Sekunde gesendet. Leer: die dokumentierte Grenze des Anbieters.',
     live_prefix: 'Etwa 1797a841fbb37ca7-AdyenDemo. Leer für Test.',
     mode: 'Auf der Seite des Anbieters erreicht ihn keine Kartennummer über dieses Gateway.',
-    profile_id: 'Etwa pfl_QkEhN94Ba. Die Bezahlseite erzeugt dafür Token von Google Pay. Leer: keine.',
+    profile_id:
+      'Etwa pfl_QkEhN94Ba. Nötig mit einem Zugriffstoken und für Google Pay auf der Bezahlseite. Leer: keines.',
     telephone_orders:
       'Stripe schaltet ein Konto auf Anfrage dafür frei. Sonst gehen Telefonbestellungen an andere Verbindungen.',
   },

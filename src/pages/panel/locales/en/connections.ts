@@ -118,7 +118,8 @@ export const connections = {
     calls_per_second: 'The most calls that are sent in one second. Empty for the documented limit of the provider.',
     live_prefix: 'Such as 1797a841fbb37ca7-AdyenDemo. Empty for test.',
     mode: 'On the page of the provider, no card number reaches it through this gateway.',
-    profile_id: 'Such as pfl_QkEhN94Ba. The payment page makes tokens of Google Pay for it. Empty for none.',
+    profile_id:
+      'Such as pfl_QkEhN94Ba. Needed with an access token, and for Google Pay on the payment page. Empty for none.',
     telephone_orders:
       'Stripe enables an account for them on request. Without it, telephone orders go to other connections.',
   } as Readonly<Record<string, string>>,

@@ -121,7 +121,8 @@ export const connections: PanelTexts['connections'] = {
     calls_per_second: 'El máximo de llamadas que se envían en un segundo. Vacío: el límite documentado del proveedor.',
     live_prefix: 'Por ejemplo, 1797a841fbb37ca7-AdyenDemo. Vacío para pruebas.',
     mode: 'En la página del proveedor, ningún número de tarjeta le llega a través de esta pasarela.',
-    profile_id: 'Por ejemplo, pfl_QkEhN94Ba. La página de pago crea tokens de Google Pay para él. Vacío: ninguno.',
+    profile_id:
+      'Por ejemplo, pfl_QkEhN94Ba. Necesario con un token de acceso y para Google Pay en la página de pago. Vacío: ninguno.',
     telephone_orders: 'Stripe los activa en una cuenta si se le pide. Si no, van a otras conexiones.',
   },
   settingChoices: {

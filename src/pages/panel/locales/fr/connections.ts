@@ -121,7 +121,8 @@ export const connections: PanelTexts['connections'] = {
     calls_per_second: 'Le nombre maximal d’appels envoyés en une seconde. Vide : la limite documentée du prestataire.',
     live_prefix: 'Comme 1797a841fbb37ca7-AdyenDemo. Vide pour le test.',
     mode: 'Sur la page du prestataire, aucun numéro de carte ne lui parvient par cette passerelle.',
-    profile_id: 'Comme pfl_QkEhN94Ba. La page de paiement crée des jetons Google Pay pour lui. Vide : aucun.',
+    profile_id:
+      'Comme pfl_QkEhN94Ba. Nécessaire avec un jeton d’accès et pour Google Pay sur la page de paiement. Vide : aucun.',
     telephone_orders: 'Stripe les active pour un compte sur demande. Sinon, elles vont à d’autres connexions.',
   },
   settingChoices: {
