@@ -114,6 +114,32 @@ const STRIPE_CREDENTIALS: readonly CredentialField[] = [
   { name: 'webhook_secret', label: 'Signing secret of the webhook endpoint' },
 ];
 
+const STRIPE_SETTINGS = {
+  ...PACE,
+  on_behalf_of: 'The connected account (acct_…) that payments are made for; empty for none.',
+  transfer_destination: 'The connected account (acct_…) that gets the money of each payment; empty for none.',
+  application_fee_percent: 'What you keep of each payment with transfer_destination, in percent, such as 2.5.',
+  payment_method_configuration:
+    'The payment method configuration (pmc_…) with the methods of the account; empty for the default one.',
+};
+
+const CONNECTED = {
+  format: /^acct_\w{1,64}$/,
+  expected: 'the id of a connected account, such as acct_1032D82eZvKYlo2C',
+};
+const STRIPE_FORMATS = {
+  on_behalf_of: CONNECTED,
+  transfer_destination: CONNECTED,
+  application_fee_percent: {
+    format: /^(?:100|\d{1,2}(?:\.\d{1,2})?)$/,
+    expected: 'a percentage from 0 to 100 with at most two decimals, such as 2.5',
+  },
+  payment_method_configuration: {
+    format: /^pmc_\w{1,64}$/,
+    expected: 'the id of a payment method configuration, such as pmc_1O2pKEIZ2pbVjjWS',
+  },
+};
+
 /** Of payments, the table of brands says more. */
 const OWN_PENDING = { payments: 0, operations: 30 };
 /** By Stripe's page on rate limits: 100 in live mode, 25 in a sandbox. */
@@ -127,10 +153,11 @@ export const CONNECTORS = {
     about: 'Cards and other methods through Stripe; cards are entered on the payment page of the gateway.',
     credentials: STRIPE_CREDENTIALS,
     settings: {
-      ...PACE,
+      ...STRIPE_SETTINGS,
       telephone_orders: 'on: Stripe has enabled the account for telephone orders (MOTO).',
     },
     choices: { telephone_orders: ['', 'on'] },
+    formats: STRIPE_FORMATS,
     hosts: /^api\.stripe\.com$/,
     callsPerSecond: STRIPE_CALLS,
     methods: { [CARD]: 'card', ...STRIPE_METHODS },
@@ -152,7 +179,8 @@ export const CONNECTORS = {
     title: 'Stripe, hosted page',
     about: 'Payers pay on the page of Stripe (Checkout), so that no card number reaches the gateway.',
     credentials: STRIPE_CREDENTIALS,
-    settings: PACE,
+    settings: STRIPE_SETTINGS,
+    formats: STRIPE_FORMATS,
     hosts: /^api\.stripe\.com$/,
     callsPerSecond: STRIPE_CALLS,
     methods: { [CARD]: 'card', ...STRIPE_METHODS },

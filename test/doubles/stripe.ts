@@ -147,6 +147,14 @@ class ApiError extends Error {
   }
 }
 
+type Transfer = Pick<Stripe.PaymentIntentCreateParams, 'transfer_data' | 'application_fee_amount'>;
+
+/** What a PaymentIntent shows of the connected account that gets its money; a fee needs one. */
+function transferOf({ transfer_data: transfer, application_fee_amount: fee }: Transfer): Partial<Stripe.PaymentIntent> {
+  if (fee !== undefined && !transfer) throw invalid();
+  return transfer ? { transfer_data: { destination: transfer.destination }, application_fee_amount: fee ?? null } : {};
+}
+
 const invalid = (code?: string): ApiError =>
   new ApiError(code === 'resource_missing' ? 404 : 400, { type: 'invalid_request_error', ...(code && { code }) });
 
@@ -165,6 +173,8 @@ export interface StripeDouble {
   refusesTelephoneOrders: boolean;
   /** The methods that are active in the dashboard; undefined if the key may not read them. */
   activeMethods: readonly string[] | undefined;
+  /** The active methods of further configurations, by their ids. */
+  configurations: Record<string, readonly string[]>;
   /** Forgets idempotency keys, as Stripe does after a day. */
   forgetKeys(): void;
   intents: Map<string, Stripe.PaymentIntent>;
@@ -314,7 +324,14 @@ export async function startStripe(): Promise<StripeDouble> {
         return objects.balance();
       case 'MethodConfigurationList': {
         if (!double.activeMethods) throw new ApiError(403, { type: 'invalid_request_error' });
-        const data = [objects.methodConfiguration(METHODS, double.activeMethods)];
+        const data = [
+          ...Object.entries(double.configurations).map(([id, methods]) => ({
+            ...objects.methodConfiguration(METHODS, methods),
+            id,
+            is_default: false,
+          })),
+          objects.methodConfiguration(METHODS, double.activeMethods),
+        ];
         return { object: 'list', data, has_more: false, url: '/v1/payment_method_configurations' };
       }
       case 'CustomerCreate':
@@ -341,6 +358,7 @@ export async function startStripe(): Promise<StripeDouble> {
           setup_future_usage: setup_future_usage ?? null,
           metadata: metadata as Stripe.Metadata,
           description: description ?? null,
+          ...transferOf(sent as Transfer),
         });
         intents.set(created.id, created);
         return created;
@@ -379,8 +397,11 @@ export async function startStripe(): Promise<StripeDouble> {
         send('payment_intent.canceled', intent());
         return intent();
       case 'RefundCreate': {
-        const { payment_intent = '', amount = 0, metadata } = sent as Stripe.RefundCreateParams;
+        const { payment_intent = '', amount = 0, metadata, ...reversal } = sent as Stripe.RefundCreateParams;
         const paid = find(intents, payment_intent);
+        const hasFee = paid.application_fee_amount !== null;
+        if ((reversal.reverse_transfer && !paid.transfer_data) || (reversal.refund_application_fee && !hasFee))
+          throw invalid();
         if (refundedOf(paid.id) + amount > paid.amount_received) throw invalid('charge_already_refunded');
         const status = isRefundDelayed ? 'pending' : 'succeeded';
         const fields = { amount, currency: paid.currency, metadata: metadata as Stripe.Metadata };
@@ -453,6 +474,7 @@ export async function startStripe(): Promise<StripeDouble> {
       metadata: data?.metadata as Stripe.Metadata,
       payment_method: method,
       customer: customer_creation === 'always' ? objects.newStripeId('cus') : null,
+      ...transferOf(data ?? {}),
     });
     intents.set(paid.id, paid);
     const isAtBank = type === 'ideal' || type === 'bancontact';
@@ -569,6 +591,7 @@ export async function startStripe(): Promise<StripeDouble> {
     refusesCards: false,
     refusesTelephoneOrders: false,
     activeMethods: METHODS,
+    configurations: {},
     intents,
     sessions,
     fault: (fault, kind) => {

@@ -13,6 +13,12 @@ const SETTINGS: [ConnectorName, string, string | number, unknown[]][] = [
   ['adyen', 'calls_per_second', 5, [0, 10_001, 1.5, '-1', 'many', null]],
   ['adyen', 'store', 'YOUR_STORE_1', ['my store', 'x'.repeat(129), 1, null]],
   ['adyen', 'theme_id', 'AZ1234567', ['a theme', '<b>', 'x'.repeat(65), 1]],
+  ...(['stripe', 'stripe-hosted'] as const).flatMap((name): [ConnectorName, string, string, unknown[]][] => [
+    [name, 'on_behalf_of', 'acct_1032D82eZvKYlo2C', ['1032D82eZvKYlo2C', 'acct_', 'acct_a b', 1]],
+    [name, 'transfer_destination', 'acct_1032D82eZvKYlo2C', ['cus_1', 'acct_', null]],
+    [name, 'application_fee_percent', '2.5', ['100.5', '101', '-1', '2,5', '2.555', '.5', 'x', 2.5]],
+    [name, 'payment_method_configuration', 'pmc_1O2pKEIZ2pbVjjWS', ['default', 'pmc_', 1]],
+  ]),
   ['mollie', 'profile_id', 'pfl_QkEhN94Ba', ['QkEhN94Ba', 'pfl_', 'pfl_a b', 1]],
   ['mollie', 'due_days', 14, [0, 15, 1.5, '-1', 'soon', null]],
 ];

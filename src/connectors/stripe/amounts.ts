@@ -30,6 +30,14 @@ export function toStripe(amount: bigint, currency: string): number | undefined {
   return Number(converted);
 }
 
+/** A part of an amount for Stripe, rounded down to what Stripe can charge; zero if it cannot be counted. */
+export function shareForStripe(amount: bigint, currency: string, part: bigint, whole: bigint): number {
+  const { ours = 0, stripes = 0 } = exponentsOf(currency) ?? {};
+  const step = stripes === COARSE_EXPONENT ? 10n : 10n ** BigInt(Math.max(0, ours - stripes));
+  const share = (amount * part) / whole;
+  return toStripe(share - (share % step), currency) ?? 0;
+}
+
 /** An amount of Stripe in our minor units. */
 export function fromStripe(amount: unknown, currency: unknown): { amount: bigint; currency: string } | undefined {
   const code = typeof currency === 'string' ? currency.toUpperCase() : '';

@@ -11,6 +11,7 @@ import {
 } from '../connector.ts';
 import { warnOfUnshown } from '../payer-steps.ts';
 import { createStripeClient, Refused, type StripeClient } from './client.ts';
+import { configurationOf } from './connect.ts';
 import { UNHANDLED } from './events.ts';
 import { createIntents } from './intents.ts';
 import { UNSHOWN_METHODS } from './next-action.ts';
@@ -34,23 +35,39 @@ export const CAPABILITIES: Capabilities = {
 /** A telephone order is flagged when the card is confirmed, which the page of Stripe does by itself. */
 const CARD_CAPABILITIES: Capabilities = { ...CAPABILITIES, supportsTelephoneOrders: true };
 
-/** The methods of the configuration that is used for payments which name none. */
-async function activeMethods(client: StripeClient, deadline: Deadline): Promise<string[] | undefined> {
+/** The methods of the configuration that the settings name, or else of the one that Stripe uses; null if there is none. */
+async function activeMethods(
+  client: StripeClient,
+  named: string | undefined,
+  deadline: Deadline,
+): Promise<string[] | null> {
   const { data } = await client.call(deadline, ({ paymentMethodConfigurations }) =>
     paymentMethodConfigurations.list({ limit: 100 }),
   );
-  const used = data.find((each) => each.is_default && each.active && each.application === null);
-  return used && Object.entries(used).flatMap(([name, method]) => (method?.available === true ? [name] : []));
+  const used = data.find(
+    ({ id, active, is_default: isDefault, application }) =>
+      active && (named === undefined ? isDefault && application === null : id === named),
+  );
+  if (!used) return null;
+  return Object.entries(used).flatMap(([name, method]) => (method?.available === true ? [name] : []));
 }
 
-async function check(client: StripeClient, deadline: Deadline): Promise<CheckResult> {
+async function check(
+  client: StripeClient,
+  settings: ConnectionAccess['settings'],
+  deadline: Deadline,
+): Promise<CheckResult> {
+  const { payment_method_configuration: named } = configurationOf(settings);
   try {
     const { livemode } = await client.call(deadline, ({ balance }) => balance.retrieve());
+    // A restricted key may not be allowed to read them.
+    const active = await activeMethods(client, named, deadline).catch(() => undefined);
+    if (active === null && named !== undefined)
+      return { ok: false, detail: `The account has no active payment method configuration ${named}.` };
     return {
       ok: true,
       detail: `Stripe accepts the key, which is for ${livemode ? 'live' : 'test'} mode.`,
-      // A restricted key may not be allowed to read them.
-      activeMethods: await activeMethods(client, deadline).catch(() => undefined),
+      activeMethods: active ?? undefined,
     };
   } catch (error) {
     if (error instanceof NotSent || error instanceof Refused) return { ok: false, detail: error.message };
@@ -64,12 +81,13 @@ export function createBase(access: ConnectionAccess, name: string): Connector & 
   return {
     client,
     capabilities: CAPABILITIES,
-    ...createIntents(client, name),
+    ...createIntents(client, name, access.settings),
     operate: (operation, deadline) => operate(client, name, operation, deadline),
     queryOperation: (operation, deadline) => queryOperation(client, operation, deadline),
     readNotifications: webhookReader(access.credential('webhook_secret'), name),
     interpretNotification,
-    check: async (deadline) => warnOfUnshown(await check(client, deadline), access.settings, UNSHOWN_METHODS),
+    check: async (deadline) =>
+      warnOfUnshown(await check(client, access.settings, deadline), access.settings, UNSHOWN_METHODS),
     close: client.close,
   };
 }

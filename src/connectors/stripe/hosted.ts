@@ -3,6 +3,7 @@ import type Stripe from 'stripe';
 import type { Deadline } from '../../lib/time/deadline.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import {
+  type ConnectionAccess,
   type Connector,
   type ConnectorDefinition,
   declineOf,
@@ -16,6 +17,7 @@ import { cleanPayer } from '../payer.ts';
 import { toStripe } from './amounts.ts';
 import { CAPABILITIES, createBase } from './cards.ts';
 import { KeyReused, Refused } from './client.ts';
+import { configurationOf, connectOf } from './connect.ts';
 import { declinedBy } from './declines.ts';
 import { UNHANDLED } from './events.ts';
 import { descriptionOf, intentOf, outcomeOf, SESSION_FIELDS, statementOf, threeDsOf } from './intents.ts';
@@ -43,7 +45,10 @@ function cancelUrl(returnUrl: string): string {
   return url.href;
 }
 
-function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams {
+function sessionOf(
+  submission: Submission,
+  settings: ConnectionAccess['settings'],
+): Stripe.Checkout.SessionCreateParams {
   const { reference, amount, currency, authoriseOnly, isFirstOfSeries } = submission;
   const { email } = cleanPayer(submission);
   const { method = ALL_METHODS } = submission;
@@ -65,9 +70,9 @@ function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams 
         },
       },
     ],
-    ...(method !== ALL_METHODS && {
-      allowed_payment_method_types: [method as Stripe.Checkout.SessionCreateParams.AllowedPaymentMethodType],
-    }),
+    ...(method === ALL_METHODS
+      ? configurationOf(settings)
+      : { allowed_payment_method_types: [method as Stripe.Checkout.SessionCreateParams.AllowedPaymentMethodType] }),
     ...((method === ALL_METHODS || method === 'card') && threeDsOf(submission)),
     // The payer is charged the amount and currency of the order.
     adaptive_pricing: { enabled: false },
@@ -78,6 +83,7 @@ function sessionOf(submission: Submission): Stripe.Checkout.SessionCreateParams 
       capture_method: authoriseOnly ? 'manual' : 'automatic',
       ...descriptionOf(submission),
       ...statementOf(submission),
+      ...connectOf(settings, submission),
       ...(isFirstOfSeries && { setup_future_usage: 'off_session' }),
       metadata,
     },
@@ -111,11 +117,13 @@ function sessionOutcome(session: Stripe.Checkout.Session, memory: ProviderMemory
 const sessionIdOf = ({ state }: ProviderMemory): string | undefined =>
   typeof state.session === 'string' ? state.session : undefined;
 
-function createHosted(base: ReturnType<typeof createBase>): Connector {
+function createHosted(base: ReturnType<typeof createBase>, settings: ConnectionAccess['settings']): Connector {
   const { client } = base;
   const open = (submission: Submission, deadline: Deadline): Promise<Stripe.Checkout.Session> =>
     client.call(deadline, ({ checkout }) =>
-      checkout.sessions.create(sessionOf(submission), { idempotencyKey: idempotencyKey(submission.reference, 1) }),
+      checkout.sessions.create(sessionOf(submission, settings), {
+        idempotencyKey: idempotencyKey(submission.reference, 1),
+      }),
     );
   const retrieve = (id: string, deadline: Deadline): Promise<Stripe.Checkout.Session> =>
     client.call(deadline, ({ checkout }) => checkout.sessions.retrieve(id, { expand: [...SESSION_FIELDS] }));
@@ -193,5 +201,5 @@ function createHosted(base: ReturnType<typeof createBase>): Connector {
 export const stripeHosted: ConnectorDefinition = {
   capabilities: CAPABILITIES,
   unhandled: UNHANDLED,
-  create: (access) => createHosted(createBase(access, NAME)),
+  create: (access) => createHosted(createBase(access, NAME), access.settings),
 };

@@ -4,6 +4,7 @@ import { Secret } from '../../lib/crypto/secret.ts';
 import type { Deadline } from '../../lib/time/deadline.ts';
 import { needsOf } from '../../rules/connectors.ts';
 import {
+  type ConnectionAccess,
   declineOf,
   idempotencyKey,
   NotSent,
@@ -16,6 +17,7 @@ import { leftOpen } from '../events.ts';
 import { cleanPayer, ibanOf, statementText } from '../payer.ts';
 import { fromStripe, toStripe } from './amounts.ts';
 import { KeyReused, Refused, type StripeClient } from './client.ts';
+import { configurationOf, connectOf, transferStateOf } from './connect.ts';
 import { declinedBy } from './declines.ts';
 import { METADATA, metadataOf } from './metadata.ts';
 import { nextStepOf, UNSHOWN_METHODS } from './next-action.ts';
@@ -76,10 +78,12 @@ function answerOf(intent: Stripe.PaymentIntent, { state }: ProviderMemory) {
   const debit = idOf((ideal ?? bancontact)?.generated_sepa_debit);
   const method = debit ?? idOf(intent.payment_method);
   const isStored = intent.setup_future_usage === 'off_session' && customer !== undefined && method !== undefined;
+  const transfer = transferStateOf(intent);
   return {
     providerReference: intent.id,
     reportedAmount: fromStripe(intent.amount, intent.currency) ?? 'invalid',
-    ...(isStored && { paymentMethod: new Secret(method), state: { ...state, customer } }),
+    ...(isStored && { paymentMethod: new Secret(method) }),
+    ...((isStored || transfer) && { state: { ...state, ...(isStored && { customer }), ...transfer } }),
     networkTransactionId: card?.network_transaction_id ?? undefined,
     ...(card?.capture_before !== undefined && { captureBefore: card.capture_before * 1000 }),
     fee: balance && fromStripe(balance.fee, balance.currency),
@@ -193,7 +197,11 @@ const ifAboutPayer =
     return performBare();
   };
 
-export function createIntents(client: StripeClient, connector: string): Intents {
+export function createIntents(
+  client: StripeClient,
+  connector: string,
+  settings: ConnectionAccess['settings'],
+): Intents {
   const keyed = ({ reference }: Submission, call: keyof typeof CALLS): Stripe.RequestOptions => ({
     idempotencyKey: idempotencyKey(reference, CALLS[call]),
   });
@@ -225,11 +233,12 @@ export function createIntents(client: StripeClient, connector: string): Intents 
       amount: toStripe(amount, currency) as number,
       currency: currency.toLowerCase(),
       ...(isAnyStored
-        ? { automatic_payment_methods: { enabled: true, allow_redirects: 'never' } }
+        ? { automatic_payment_methods: { enabled: true, allow_redirects: 'never' }, ...configurationOf(settings) }
         : { allowed_payment_method_types: [method] }),
       capture_method: authoriseOnly ? 'manual' : 'automatic',
       ...descriptionOf(submission),
       ...statementOf(submission),
+      ...connectOf(settings, submission),
       ...(customer !== undefined && { customer }),
       ...(isFirstOfSeries && { setup_future_usage: 'off_session' }),
       metadata: metadataOf(submission, connector),

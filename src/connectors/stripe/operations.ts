@@ -5,6 +5,7 @@ import { DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
 import type { OperationOutcome, ProviderOperation } from '../connector.ts';
 import { fromStripe, toStripe } from './amounts.ts';
 import { Refused, StoredFailure, type StripeClient } from './client.ts';
+import { captureFee, reversalOf } from './connect.ts';
 import { intentOf } from './intents.ts';
 import { METADATA, metadataOf } from './metadata.ts';
 import { findRefund, refundOutcome } from './refunds.ts';
@@ -68,12 +69,16 @@ async function send(
   const sent = client.call(deadline, async ({ paymentIntents, refunds }) => {
     switch (operation.verb) {
       case 'capture':
-        return captureOutcome(await paymentIntents.capture(id, { amount_to_capture: amount }, options));
+        return captureOutcome(
+          await paymentIntents.capture(id, { amount_to_capture: amount, ...captureFee(operation) }, options),
+        );
       case 'void':
         return voidOutcome(await paymentIntents.cancel(id, {}, options));
       case 'refund': {
         const metadata = { ...metadataOf(operation, connector), [METADATA.operation]: operation.operation };
-        return refundOutcome(await refunds.create({ payment_intent: id, amount, metadata }, options));
+        return refundOutcome(
+          await refunds.create({ payment_intent: id, amount, metadata, ...reversalOf(operation) }, options),
+        );
       }
     }
   });

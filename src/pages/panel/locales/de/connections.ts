@@ -98,6 +98,10 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Ein Anbieter, der die Anbieter-API dieses Gateways spricht.' },
   },
   settingNames: {
+    on_behalf_of: 'Im Namen des verbundenen Kontos',
+    transfer_destination: 'Geld geht an das verbundene Konto',
+    application_fee_percent: 'Plattformgebühr in Prozent',
+    payment_method_configuration: 'Konfiguration der Zahlungsmethoden',
     locale: 'Sprache der Seite',
     due_days: 'Tage, bis eine Überweisung fällig ist',
     store: 'Store',
@@ -111,6 +115,11 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Telefonbestellungen',
   },
   settingHints: {
+    on_behalf_of: 'Etwa acct_1032D82eZvKYlo2C: Sein Name steht auf den Auszügen der Zahler. Leer: keines.',
+    transfer_destination: 'Etwa acct_1032D82eZvKYlo2C. Erstattungen holen das Geld von dort zurück. Leer: keines.',
+    application_fee_percent: 'Was Sie von jeder Zahlung behalten, deren Geld an ein verbundenes Konto geht, etwa 2.5.',
+    payment_method_configuration:
+      'Etwa pmc_1O2pKEIZ2pbVjjWS, aus den Einstellungen der Zahlungsmethoden bei Stripe. Leer: die voreingestellte.',
     locale: 'Sie bestimmt auch, in welchem Land das Konto ist, auf das überwiesen wird.',
     due_days: '1 bis 14. Leer: die Frist von Mollie.',
     store: 'Die Referenz des Stores in der Customer Area von Adyen. Leer: keiner.',

@@ -95,6 +95,10 @@ export const connections = {
     upstream: { about: 'A provider that speaks the provider API of this gateway.' },
   } satisfies Record<ConnectorName, { about: string }>,
   settingNames: {
+    on_behalf_of: 'Made for the connected account',
+    transfer_destination: 'Money goes to the connected account',
+    application_fee_percent: 'Application fee in percent',
+    payment_method_configuration: 'Payment method configuration',
     locale: 'Language of the page',
     due_days: 'Days until a bank transfer is due',
     store: 'Store',
@@ -108,6 +112,11 @@ export const connections = {
     telephone_orders: 'Telephone orders',
   } as Readonly<Record<string, string>>,
   settingHints: {
+    on_behalf_of: 'Such as acct_1032D82eZvKYlo2C: its name is on the statements of payers. Empty for none.',
+    transfer_destination: 'Such as acct_1032D82eZvKYlo2C. Refunds take the money back from it. Empty for none.',
+    application_fee_percent: 'What you keep of each payment whose money goes to a connected account, such as 2.5.',
+    payment_method_configuration:
+      'Such as pmc_1O2pKEIZ2pbVjjWS, from the settings of payment methods at Stripe. Empty for the default one.',
     locale: 'It also decides in which country the account is that bank transfers go to.',
     due_days: '1 to 14. Empty for the days of Mollie.',
     store: 'The reference of the store in the Customer Area of Adyen. Empty for none.',

@@ -98,6 +98,10 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Un proveedor que habla la API de proveedores de esta pasarela.' },
   },
   settingNames: {
+    on_behalf_of: 'En nombre de la cuenta conectada',
+    transfer_destination: 'El dinero va a la cuenta conectada',
+    application_fee_percent: 'Comisión de la plataforma en tanto por ciento',
+    payment_method_configuration: 'Configuración de los métodos de pago',
     locale: 'Idioma de la página',
     due_days: 'Días hasta el vencimiento de una transferencia',
     store: 'Tienda',
@@ -111,6 +115,14 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Pedidos por teléfono',
   },
   settingHints: {
+    on_behalf_of:
+      'Por ejemplo, acct_1032D82eZvKYlo2C: su nombre aparece en los extractos de los pagadores. Vacío: ninguna.',
+    transfer_destination:
+      'Por ejemplo, acct_1032D82eZvKYlo2C. Los reembolsos recuperan el dinero de ella. Vacío: ninguna.',
+    application_fee_percent:
+      'Lo que usted conserva de cada pago cuyo dinero va a una cuenta conectada, por ejemplo 2.5.',
+    payment_method_configuration:
+      'Por ejemplo, pmc_1O2pKEIZ2pbVjjWS, en los ajustes de métodos de pago de Stripe. Vacío: la predeterminada.',
     locale: 'También determina en qué país está la cuenta que recibe las transferencias.',
     due_days: 'De 1 a 14. Vacío: el plazo de Mollie.',
     store: 'La referencia de la tienda en el Customer Area de Adyen. Vacío: ninguna.',

@@ -98,6 +98,10 @@ export const connections: PanelTexts['connections'] = {
     upstream: { about: 'Un prestataire qui parle l’API des prestataires de cette passerelle.' },
   },
   settingNames: {
+    on_behalf_of: 'Au nom du compte connecté',
+    transfer_destination: 'L’argent va au compte connecté',
+    application_fee_percent: 'Frais de plateforme en pour cent',
+    payment_method_configuration: 'Configuration des moyens de paiement',
     locale: 'Langue de la page',
     due_days: 'Jours avant l’échéance d’un virement',
     store: 'Magasin',
@@ -111,6 +115,11 @@ export const connections: PanelTexts['connections'] = {
     telephone_orders: 'Commandes par téléphone',
   },
   settingHints: {
+    on_behalf_of: 'Comme acct_1032D82eZvKYlo2C : son nom figure sur les relevés des payeurs. Vide : aucun.',
+    transfer_destination: 'Comme acct_1032D82eZvKYlo2C. Les remboursements y reprennent l’argent. Vide : aucun.',
+    application_fee_percent: 'Ce que vous gardez de chaque paiement dont l’argent va à un compte connecté, comme 2.5.',
+    payment_method_configuration:
+      'Comme pmc_1O2pKEIZ2pbVjjWS, dans les réglages des moyens de paiement chez Stripe. Vide : celle par défaut.',
     locale: 'Elle détermine aussi le pays du compte qui reçoit les virements.',
     due_days: 'De 1 à 14. Vide : le délai de Mollie.',
     store: 'La référence du magasin dans le Customer Area d’Adyen. Vide : aucun.',
