@@ -41,6 +41,8 @@ export interface Submission extends ProviderMemory {
   lines?: OrderLines | undefined;
   /** When the payment was opened: a provider forgets idempotency keys some time later. */
   openedAt: number;
+  /** Until when the payer may pay, for a provider that can end its page then. */
+  payerUntil?: number | undefined;
   /** The text on the payer's statement. */
   descriptor: string;
   identifier: string;

@@ -16,7 +16,7 @@ const GROUPS = {
     behaviour: ['frame_ancestors', 'return_parameters', 'return_schemes', 'three_ds_link_target'],
   },
   methods: {
-    accepted: ['brands', 'card_networks'],
+    accepted: ['brands', 'card_networks', 'payer_minutes'],
     wallet_a: [
       'wallets.wallet-a.merchant_identifier',
       'wallets.wallet-a.processing_private_key',

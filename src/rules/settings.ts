@@ -17,6 +17,7 @@ import { DOCS } from './docs.ts';
 import type { Problem } from './errors.ts';
 import { expectation } from './expectation.ts';
 import { LIMITS } from './limits.ts';
+import { PAYER_SETTINGS, type PayerMinutes } from './payer-minutes.ts';
 import { isPercent } from './risk/fraud-rates.ts';
 import { areVolumeLimits, type VolumeLimit } from './risk/volume-limits.ts';
 import {
@@ -165,6 +166,7 @@ export const SETTINGS = {
   ),
   ...DIALECT_SETTINGS,
   ...BILLING_SETTINGS,
+  ...PAYER_SETTINGS,
   ip_allowlist: row<string[]>(
     [],
     ranges,
@@ -381,6 +383,7 @@ export const SETTINGS = {
 } as const satisfies Record<
   string,
   | Row<never>
+  | Row<PayerMinutes>
   | Row<string>
   | Row<boolean>
   | Row<number>

@@ -173,6 +173,18 @@ const VALUES: Record<SettingName, [good: unknown[], bad: unknown[]]> = {
     [[], ['card', 'vcard']],
     ['vcard', ['VCARD'], ['nothing'], ['__proto__'], [['vcard']], null, {}],
   ],
+  payer_minutes: [
+    [{}, { ideal: 15, card: 1, 'bank-a': 720 }, { 'transfer-a': '10' }],
+    [
+      ...[0, 721, 1.5, '', '0', '1.5', '-1', null, [15]].map((minutes) => ({ ideal: minutes })),
+      { nothing: 15 },
+      { toString: 15 },
+      [],
+      15,
+      '15',
+      null,
+    ],
+  ],
   method_names: [
     [{}, { 'bank-a': 'iDEAL' }, { 'bank-a': 'x'.repeat(60), 'bank-a.de': 'Überweisung', 'card.pt-BR': 'Cartão' }],
     [

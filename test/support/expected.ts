@@ -78,6 +78,7 @@ export const DEFAULT_SETTINGS = {
   brand_aliases: {},
   page_methods: [],
   method_names: {},
+  payer_minutes: {},
   chargeback_reversal_callbacks: false,
   settlement_callbacks: false,
   payout_callbacks: false,

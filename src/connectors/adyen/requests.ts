@@ -280,6 +280,12 @@ export function repetitionRequest(submission: Submission, recipient: Recipient):
   };
 }
 
+/** When Adyen's page closes: with the payer's time. Adyen takes at most a day, which the clock of a sandbox may exceed. */
+function sessionEnd({ payerUntil = 0 }: Submission): Date {
+  const now = Date.now();
+  return new Date(payerUntil > now && payerUntil < now + LIMITS.dayMs ? payerUntil : now + LIMITS.payerMs);
+}
+
 /** The request of a session on Adyen's page, on which the payer can use this method only, or any of the account. */
 export function sessionRequest(
   submission: Submission,
@@ -296,7 +302,7 @@ export function sessionRequest(
     ...(method !== ANY_METHOD && { allowedPaymentMethods: [method] }),
     ...(themeId !== undefined && { themeId }),
     ...(isFirstOfSeries && { storePaymentMethodMode: 'enabled' as const }),
-    expiresAt: new Date(Date.now() + LIMITS.payerMs),
+    expiresAt: sessionEnd(submission),
   };
 }
 

@@ -33,11 +33,19 @@ const ALL_METHODS = 'automatic';
 const CANCELLED = 'stripe_cancelled';
 
 const STEP = 20 * 60;
+/** Stripe takes 30 minutes to a day; a minute less, because its clock is another one. */
+const LEAST = 31 * 60;
+const MOST = 24 * 60 * 60 - 60;
+
 /**
- * The page ends 40 to 60 minutes from now: Stripe requires 30 minutes, and after an hour the gateway gives up. Rounded,
- * so that a repeated call has the same fields, which its idempotency key requires.
+ * The page ends with the payer's time, if Stripe takes it, or else 40 to 60 minutes from now: the gateway then closes it
+ * itself. Rounded, so that a repeated call has the same fields, which its idempotency key requires.
  */
-const expiry = (): number => (Math.floor(Date.now() / 1000 / STEP) + 3) * STEP;
+function expiry({ payerUntil = 0 }: Submission): number {
+  const now = Date.now() / 1000;
+  const end = Math.floor(payerUntil / 1000);
+  return end > now + LEAST && end < now + MOST ? end : (Math.floor(now / STEP) + 3) * STEP;
+}
 
 function cancelUrl(returnUrl: string): string {
   const url = new URL(returnUrl);
@@ -59,7 +67,7 @@ function sessionOf(
     client_reference_id: reference,
     success_url: returnUrl,
     cancel_url: cancelUrl(returnUrl),
-    expires_at: expiry(),
+    expires_at: expiry(submission),
     line_items: [
       {
         quantity: 1,

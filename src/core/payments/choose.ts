@@ -21,6 +21,7 @@ import {
 import type { Problem } from '../../rules/errors.ts';
 import { cardNumbersAt, checkFields, type Field, type FieldContext, isNeeded, SENTENCES } from '../../rules/fields.ts';
 import { saleFieldsOf } from '../../rules/order-lines.ts';
+import { payerTimeOf } from '../../rules/payer-minutes.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import type { KeptCard, PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { type CardRefusal, recordCardAttempt } from '../cards/card-attempts.ts';
@@ -249,7 +250,11 @@ export async function choose(
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
   // A new attempt may be in the share of another route, which needs the card: the payer is asked for it.
   if (method.isHosted && !asksForCard(account, route.connector)) return { payment: attempt };
-  const collected = await recordPayerInput(gateway, attempt, details, { brand: method.label, ...route });
+  const collected = await recordPayerInput(gateway, attempt, details, {
+    brand: method.label,
+    payerTimeMs: payerTimeOf(account.settings, method.label),
+    ...route,
+  });
   // The form was submitted twice: the second request gets the payment of the first.
   if (!collected) return { payment: (await gateway.payments.find(attempt)) ?? attempt };
   const submitted = await screened(gateway, account, collected, { ip: browserIp }, (passed, threeDs) =>
@@ -294,7 +299,11 @@ export async function chooseCard(
   const details = { ...attempt.details, ...given, card: kept };
   const facts = factsOf({ ...attempt, brand: CARD, details }, card.number.reveal());
   const route = chooseRoute(gateway, account, facts, attempt.paymentId);
-  const collected = await recordPayerInput(gateway, attempt, details, { brand: CARD, ...route });
+  const collected = await recordPayerInput(gateway, attempt, details, {
+    brand: CARD,
+    payerTimeMs: payerTimeOf(account.settings, CARD),
+    ...route,
+  });
   if (!collected) {
     // A concurrent request was first, so this copy of the card is not needed.
     if (!chosen.kept) await gateway.cards.remove(attempt.mid, kept.id);

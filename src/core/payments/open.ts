@@ -7,6 +7,7 @@ import { splitConnectionKey } from '../../rules/connectors.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { payerTimeOf } from '../../rules/payer-minutes.ts';
 import { CARD_MUST_REST, REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
 import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
@@ -307,7 +308,7 @@ export function composePayment(
     throw new Error('An order reached the core without being checked.');
   const paymentId = order.paymentId ?? newId();
   const { connector, routeReason } = routeOf(gateway, account, order, { paymentId, amount });
-  const payerUntil = order.payerUntil ?? now + (brand?.payerTimeMs ?? LIMITS.payerMs);
+  const payerUntil = order.payerUntil ?? now + (payerTimeOf(account.settings, order.brand) ?? LIMITS.payerMs);
   return {
     mid: account.mid,
     paymentId,

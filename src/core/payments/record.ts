@@ -1,7 +1,7 @@
 /** Records what happened to a payment without changing its state. */
 import type { Authentication } from '../../connectors/connector.ts';
 import type { Secret } from '../../lib/crypto/secret.ts';
-import { brandOf, NO_BRAND_YET } from '../../rules/brands.ts';
+import { NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import type {
@@ -156,12 +156,12 @@ export async function recordPayerInput(
   gateway: Gateway,
   payment: PaymentWithDetails,
   details: PaymentDetails,
-  chosen: Pick<Payment, 'brand' | 'connector' | 'routeReason'> = payment,
+  chosen: Pick<Payment, 'brand' | 'connector' | 'routeReason'> & { payerTimeMs?: number | undefined } = payment,
   token?: UsedToken,
 ): Promise<PaymentWithDetails | undefined> {
   const now = gateway.clock.now(payment.mid);
-  // Some brands give the payer less time than the session.
-  const brandTimeMs = payment.brand === NO_BRAND_YET ? brandOf(chosen.brand)?.payerTimeMs : undefined;
+  // Some methods give the payer less time than the session.
+  const brandTimeMs = payment.brand === NO_BRAND_YET ? chosen.payerTimeMs : undefined;
   const payerUntil =
     brandTimeMs === undefined
       ? payment.payerUntil

@@ -76,6 +76,7 @@ export function composeSubmission(
     description: details.description,
     lines: details.lines,
     openedAt: payment.createdAt,
+    payerUntil: payment.payerUntil ?? undefined,
     descriptor: payment.descriptor,
     identifier: details.identifier ?? '',
     payer: details.payer,

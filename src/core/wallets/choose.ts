@@ -3,6 +3,7 @@ import { TokenRefused } from '../../lib/wallets/opened.ts';
 import { type Brand, brandOf, TOKEN_FIELD, type WalletBrand } from '../../rules/brands.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { checkFields } from '../../rules/fields.ts';
+import { payerTimeOf } from '../../rules/payer-minutes.ts';
 import type { PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { type CardRefusal, recordCardAttempt } from '../cards/card-attempts.ts';
 import { chooseRoute, factsOf } from '../connections/route.ts';
@@ -52,7 +53,8 @@ export async function chooseWallet(
   const number = numberIn(wallet);
   const facts = factsOf({ ...attempt, brand, details }, number);
   const route = chooseRoute(gateway, payee, facts, attempt.paymentId);
-  const collected = await recordPayerInput(gateway, attempt, details, { brand, ...route }, wallet.token);
+  const payerTimeMs = payerTimeOf(account.settings, brand);
+  const collected = await recordPayerInput(gateway, attempt, details, { brand, payerTimeMs, ...route }, wallet.token);
   if (collected) {
     const paid = await screened(gateway, payee, collected, { number, ip: browser.ip }, (passed, threeDs) =>
       payByWallet(gateway, passed, payee, wallet, browser, threeDs),

@@ -90,6 +90,21 @@ describe('the settings of the connection', () => {
     await Promise.all([direct.close?.(), onPage.close?.()]);
   });
 
+  test('the page closes with the payer’s time, or after an hour if Adyen would not take it', async () => {
+    const now = Date.now();
+    const endsIn = async (payerUntil?: number): Promise<number> => {
+      await submit(byBank({ payerUntil }), hosted);
+      return Date.parse(String(double.calls.at(-1)?.body.expiresAt));
+    };
+    expect(await endsIn(now + 15 * 60_000)).toBe(now + 15 * 60_000);
+    for (const payerUntil of [undefined, now - 1000, now + 25 * 3_600_000]) {
+      const before = Date.now();
+      const end = await endsIn(payerUntil);
+      expect(end).toBeGreaterThanOrEqual(before + 3_600_000);
+      expect(end).toBeLessThanOrEqual(Date.now() + 3_600_000);
+    }
+  });
+
   test('with automatic, the payer chooses on the page, and gets the lines of the order', async () => {
     await submit(byBank({ brand: 'hosted-b', method: 'automatic' }), hosted);
     expect(double.calls[0]?.body).toMatchObject({ mode: 'hosted', lineItems: [{ amountIncludingTax: 1000 }] });

@@ -130,6 +130,22 @@ describe('connected accounts', () => {
   });
 });
 
+test('the page ends with the payer’s time, or within the hour if Stripe would not take it', async () => {
+  const connector = open(stripeHosted, {});
+  const endOf = async (payerUntil?: number): Promise<number> => {
+    await connector.submit(onPage({ payerUntil }), soon());
+    return Number(fieldsOf('SessionCreate')?.expires_at);
+  };
+  const now = Date.now();
+  expect(await endOf(now + 120 * 60_000)).toBe(Math.floor((now + 120 * 60_000) / 1000));
+  for (const payerUntil of [undefined, now + 15 * 60_000, now + 25 * 3_600_000]) {
+    const before = Date.now() / 1000;
+    const end = await endOf(payerUntil);
+    expect(end).toBeGreaterThan(before + 30 * 60);
+    expect(end).toBeLessThanOrEqual(Date.now() / 1000 + 60 * 60);
+  }
+});
+
 describe('the payment method configuration', () => {
   const SETTINGS = { payment_method_configuration: CONFIGURATION };
 

@@ -55,7 +55,14 @@ const ALIASES = {
   toLine: ([alias = '', label = '']: string[]): string => `${alias}: ${label}`,
 };
 
-const PAIRS = { method_names: METHOD_NAMES, brand_aliases: ALIASES } as const;
+/** A method and the minutes that its payers have. */
+const MINUTES = {
+  columns: () => [{ label: text.pairs.method, choices: methodChoices(FOR_PAYERS) }, { label: text.pairs.minutes }],
+  toRow: (pair: Pair): string[] => pair,
+  toLine: ([label = '', minutes = '']: string[]): string => `${label}: ${minutes}`,
+};
+
+const PAIRS = { method_names: METHOD_NAMES, brand_aliases: ALIASES, payer_minutes: MINUTES } as const;
 const isPairs = (name: SettingName): name is keyof typeof PAIRS => Object.hasOwn(PAIRS, name);
 
 /** A form that has the rows of such a setting has it as one text, too: one pair per line. */

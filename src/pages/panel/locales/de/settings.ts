@@ -78,6 +78,7 @@ export const settings: PanelTexts['settings'] = {
     card_networks: 'Angenommene Karten',
     brand_aliases: 'Andere Namen für Zahlungsarten in Anfragen',
     page_methods: 'Zahlungsarten auf der Bezahlseite',
+    payer_minutes: 'Minuten für Zahler',
     method_names: 'Ihre Namen für Zahlungsarten',
     chargeback_reversal_callbacks: 'Dem Shop mitteilen, wenn eine Rückbelastung zurückgenommen wird',
     settlement_callbacks: 'Dem Shop Abrechnungen mitteilen',
@@ -164,6 +165,8 @@ export const settings: PanelTexts['settings'] = {
     card_networks: 'Zahler sehen diese Zeichen in dieser Reihenfolge.',
     brand_aliases: 'Für Shops, die andere Namen senden als dieses Gateway.',
     page_methods: 'Nur was Zahler sehen; Anfragen vom Server des Shops sind nicht betroffen.',
+    payer_minutes:
+      'So lange hat der Zahler für eine Zahlungsart Zeit, 1 bis 720 Minuten. In einer Sitzung nie länger als die Sitzung.',
     method_names: 'Ersetzt den Namen, den Zahler sehen, in einer Sprache oder in allen.',
     chargeback_reversal_callbacks: 'Sendet einen Callback, wenn der Anbieter das Geld einer Rückbelastung zurückgibt.',
     settlement_callbacks: 'Sendet einen Callback zu jedem Status einer Abrechnung.',
@@ -271,6 +274,7 @@ export const settings: PanelTexts['settings'] = {
     otherCards: 'Andere Karten',
   },
   pairs: {
+    minutes: 'Minuten',
     method: 'Zahlungsart',
     language: 'Sprache',
     anyLanguage: 'Alle Sprachen',

@@ -99,6 +99,7 @@ export const settings = {
     card_networks: 'Accepted cards',
     brand_aliases: 'Other names for methods in requests',
     page_methods: 'Methods on the payment page',
+    payer_minutes: 'Minutes that payers have',
     method_names: 'Your names for methods',
     chargeback_reversal_callbacks: 'Tell the shop when a chargeback is reversed',
     settlement_callbacks: 'Tell the shop of settlements',
@@ -183,6 +184,8 @@ export const settings = {
     card_networks: 'Payers see these marks in this order.',
     brand_aliases: 'For shops that send other names than those of this gateway.',
     page_methods: 'Only what payers see; requests of the shop’s server are not affected.',
+    payer_minutes:
+      'How long the payer may take for a method, 1 to 720 minutes. In a session, never longer than the session.',
     method_names: 'Replaces the name that payers see, in one language or in all.',
     chargeback_reversal_callbacks: 'Sends a callback when the provider returns the money of a chargeback.',
     settlement_callbacks: 'Sends a callback for each state of a settlement.',
@@ -260,6 +263,7 @@ export const settings = {
     otherCards: 'Other cards',
   },
   pairs: {
+    minutes: 'Minutes',
     method: 'Method',
     language: 'Language',
     anyLanguage: 'All languages',

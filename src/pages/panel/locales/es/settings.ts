@@ -75,6 +75,7 @@ export const settings: PanelTexts['settings'] = {
     card_networks: 'Tarjetas aceptadas',
     brand_aliases: 'Otros nombres de los métodos en las solicitudes',
     page_methods: 'Métodos en la página de pago',
+    payer_minutes: 'Minutos de que disponen los pagadores',
     method_names: 'Sus nombres para los métodos',
     chargeback_reversal_callbacks: 'Avisar a la tienda cuando se anula un contracargo',
     settlement_callbacks: 'Avisar a la tienda de las liquidaciones',
@@ -163,6 +164,8 @@ export const settings: PanelTexts['settings'] = {
     card_networks: 'Los pagadores ven estas marcas en este orden.',
     brand_aliases: 'Para tiendas que envían nombres distintos de los de esta pasarela.',
     page_methods: 'Solo lo que ven los pagadores; no afecta a las solicitudes del servidor de la tienda.',
+    payer_minutes:
+      'El tiempo del que dispone el pagador para un método, de 1 a 720 minutos. En una sesión, nunca más que la sesión.',
     method_names: 'Sustituye el nombre que ven los pagadores, en un idioma o en todos.',
     chargeback_reversal_callbacks: 'Envía un callback cuando el proveedor devuelve el dinero de un contracargo.',
     settlement_callbacks: 'Envía un callback por cada estado de una liquidación.',
@@ -270,6 +273,7 @@ export const settings: PanelTexts['settings'] = {
     otherCards: 'Otras tarjetas',
   },
   pairs: {
+    minutes: 'Minutos',
     method: 'Método',
     language: 'Idioma',
     anyLanguage: 'Todos los idiomas',

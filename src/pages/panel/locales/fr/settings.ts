@@ -78,6 +78,7 @@ export const settings: PanelTexts['settings'] = {
     card_networks: 'Cartes acceptées',
     brand_aliases: 'Autres noms des moyens dans les requêtes',
     page_methods: 'Moyens sur la page de paiement',
+    payer_minutes: 'Minutes dont disposent les payeurs',
     method_names: 'Vos noms pour les moyens',
     chargeback_reversal_callbacks: 'Prévenir la boutique quand une rétrofacturation est annulée',
     settlement_callbacks: 'Informer la boutique des règlements',
@@ -164,6 +165,8 @@ export const settings: PanelTexts['settings'] = {
     card_networks: 'Les payeurs voient ces marques dans cet ordre.',
     brand_aliases: 'Pour les boutiques qui envoient d’autres noms que cette passerelle.',
     page_methods: 'Seulement ce que voient les payeurs ; les requêtes du serveur de la boutique ne changent pas.',
+    payer_minutes:
+      'Le temps dont le payeur dispose pour un moyen, de 1 à 720 minutes. Dans une session, jamais plus que la session.',
     method_names: 'Remplace le nom que voient les payeurs, dans une langue ou dans toutes.',
     chargeback_reversal_callbacks: 'Envoie un callback quand le prestataire rend l’argent d’une rétrofacturation.',
     settlement_callbacks: 'Envoie un callback pour chaque état d’un règlement.',
@@ -271,6 +274,7 @@ export const settings: PanelTexts['settings'] = {
     otherCards: 'Autres cartes',
   },
   pairs: {
+    minutes: 'Minutes',
     method: 'Moyen de paiement',
     language: 'Langue',
     anyLanguage: 'Toutes les langues',
