@@ -117,6 +117,28 @@ describe('brands', () => {
   });
 });
 
+describe('the minutes that payers have', () => {
+  const rowsOf = (...rows: [method: string, minutes: string][]): Record<string, string> =>
+    Object.fromEntries(
+      [...rows, ['', ''] as const].flatMap((row, index) =>
+        row.map((cell, column) => [`payer_minutes.row${index}.${column}`, cell]),
+      ),
+    );
+
+  test('are shown as rows, saved, and refused beside their field', async () => {
+    const owner = await signedIn(shop, 'owner');
+    const merchant = await shop.newMerchant({ payer_minutes: { ideal: 15 } });
+    const path = `${pathOf(merchant)}?tab=methods`;
+    expect((await owner.get(path)).text).toMatch(/name="payer_minutes\.row0\.1"[^>]*value="15"/);
+    const saved = await owner.submit(pathOf(merchant), rowsOf(['ideal', '20'], ['card', '5']));
+    expect(saved.status).toBe(303);
+    expect((await settingsOf(merchant)).payer_minutes).toEqual({ ideal: '20', card: '5' });
+    const refused = await owner.submit(pathOf(merchant), rowsOf(['ideal', '721']));
+    expect([refused.status, refused.text.includes('id="payer_minutes-error"')]).toEqual([400, true]);
+    expect((await settingsOf(merchant)).payer_minutes).toEqual({ ideal: '20', card: '5' });
+  });
+});
+
 describe('the preview', () => {
   const query = (values: Record<string, string>): string => new URLSearchParams(values).toString();
 
