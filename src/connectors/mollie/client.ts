@@ -73,7 +73,7 @@ export const isOrganisationToken = (key: string): boolean => key.startsWith('acc
 export const profileOf = ({ profile_id: profile }: ConnectionAccess['settings']): string =>
   typeof profile === 'string' ? profile : '';
 
-/** An API key has its mode; an access token is used for tests in the sandbox only. */
+/** An API key has its mode; an access token gets that of the gateway. */
 const modeOf = ({ credential, environment }: ConnectionAccess): MollieClient['mode'] =>
   isOrganisationToken(credential('api_key')) && environment === 'sandbox' ? { testmode: true } : {};
 
