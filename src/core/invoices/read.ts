@@ -1,5 +1,5 @@
 /** Reads the members of a new invoice, and names what is wrong. */
-import { cardNumbersIn } from '../../lib/cards/search.ts';
+import { hasCardNumber } from '../../lib/cards/search.ts';
 import { isAbsent, isObject, isText } from '../../lib/text/json.ts';
 import { isPlainLines } from '../../lib/text/plain-text.ts';
 import { isMailAddress } from '../../rules/contacts.ts';
@@ -74,7 +74,7 @@ function readLine(
 function readLines(field: string, value: unknown, most: number, problems: Problem[]): string {
   if (isAbsent(value)) return '';
   if (isText(value, most) && isPlainLines(value)) {
-    if (cardNumbersIn(value).length > 0) problems.push({ field, sentence: SENTENCES.cardNumber });
+    if (hasCardNumber(value)) problems.push({ field, sentence: SENTENCES.cardNumber });
     return value.trim();
   }
   const expected = `A text of up to ${most} characters without control characters and marks of direction.`;
@@ -98,7 +98,7 @@ function readPayer(value: unknown, problems: Problem[]): Invoice['payer'] {
   if (!isMailAddress(value.email)) {
     const sentence = (value.email ?? '') === '' ? SENTENCES.blank : SENTENCES.invalid;
     problems.push({ field: 'payer.email', sentence, expected: 'An e-mail address, such as ana@example.com.' });
-  } else if (cardNumbersIn(value.email).length > 0) {
+  } else if (hasCardNumber(value.email)) {
     problems.push({ field: 'payer.email', sentence: SENTENCES.cardNumber });
   }
   const address = readLines('payer.address', value.address, INVOICE_LIMITS.address, problems);

@@ -1,5 +1,5 @@
 /** Begins a session from a link: what the payer typed becomes an ordinary Checkout payment. */
-import { cardNumbersIn } from '../../lib/cards/search.ts';
+import { hasCardNumber } from '../../lib/cards/search.ts';
 import { newId } from '../../lib/crypto/id.ts';
 import { amountText, minorUnits } from '../../lib/money/money.ts';
 import { typedAmount } from '../../lib/money/typed-amount.ts';
@@ -39,7 +39,7 @@ const IS_VALID: Readonly<Record<Asked, (value: string) => boolean>> = {
 };
 
 /** What a payer types is stored and sent in callbacks, so a card number at the wrong place is refused. */
-const isValid = (name: Asked, value: string): boolean => IS_VALID[name](value) && cardNumbersIn(value).length === 0;
+const isValid = (name: Asked, value: string): boolean => IS_VALID[name](value) && !hasCardNumber(value);
 
 function readAmount(link: Link, typed: string): bigint | TypedProblem {
   if (link.amount !== null) return link.amount;

@@ -1,5 +1,5 @@
 /** Reads the members of a new link, of the admin API, the panel or a merchant's program, and names what is wrong. */
-import { cardNumbersIn } from '../../lib/cards/search.ts';
+import { hasCardNumber } from '../../lib/cards/search.ts';
 import { minorUnits } from '../../lib/money/money.ts';
 import { isAbsent, isText } from '../../lib/text/json.ts';
 import { isPlainText } from '../../lib/text/plain-text.ts';
@@ -31,7 +31,7 @@ export function plainTextProblem(field: string, value: unknown, least: number, m
   if (!isText(value, most) || value.trim() === '' || !isPlainText(value)) {
     return { field, sentence: SENTENCES.invalid, expected };
   }
-  return cardNumbersIn(value).length > 0 ? { field, sentence: SENTENCES.cardNumber } : undefined;
+  return hasCardNumber(value) ? { field, sentence: SENTENCES.cardNumber } : undefined;
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');

@@ -1,5 +1,4 @@
 /** Token-bucket rate limits by name, with a bounded burst and bounded memory. */
-
 import { hash, randomBytes } from 'node:crypto';
 import { rateTime } from '../time/rate-time.ts';
 
