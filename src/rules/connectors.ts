@@ -410,6 +410,12 @@ export const chargesTokens = (connector: string): boolean => connectorEntry(conn
 
 export const makesSessions = (connector: string): boolean => connectorEntry(connector)?.makesSessions === true;
 
+/** The text of a setting of a connection; undefined if there is none. */
+export function settingText(settings: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = settings[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
 /** The recipient of tokens in the terms of the vendor of `wallet-b`. */
 export interface TokenRecipient {
   gateway: string;
@@ -422,8 +428,8 @@ export function tokenRecipientOf(
   settings: Readonly<Record<string, unknown>>,
 ): TokenRecipient | undefined {
   const { gateway, setting } = connectorEntry(connector)?.tokenRecipient ?? {};
-  const id = setting === undefined ? undefined : settings[setting];
-  return gateway !== undefined && typeof id === 'string' && id !== '' ? { gateway, gatewayMerchantId: id } : undefined;
+  const id = setting === undefined ? undefined : settingText(settings, setting);
+  return gateway !== undefined && id !== undefined ? { gateway, gatewayMerchantId: id } : undefined;
 }
 
 /** Whether credentials are for tests or for real money; null if they do not show it. */

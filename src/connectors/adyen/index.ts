@@ -5,7 +5,7 @@ import type {
   PaymentRequest,
 } from '@adyen/api-library/lib/src/typings/checkout/models.js';
 import type { Deadline } from '../../lib/time/deadline.ts';
-import { needsOf } from '../../rules/connectors.ts';
+import { needsOf, settingText } from '../../rules/connectors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type Capabilities,
@@ -64,9 +64,10 @@ export const adyen: ConnectorDefinition = {
 function createAdyen(access: ConnectionAccess): Connector {
   const client = createAdyenClient(access);
   const merchantAccount = access.credential('merchant_account');
-  const { mode, store, theme_id: themeId } = access.settings as Readonly<Record<string, string | undefined>>;
+  const store = settingText(access.settings, 'store');
+  const themeId = settingText(access.settings, 'theme_id');
   const recipient = { merchantAccount, ...(store !== undefined && { store }) };
-  const isHosted = mode === 'hosted';
+  const isHosted = access.settings.mode === 'hosted';
   const needs = needsOf('adyen', access.settings);
 
   const charge = async (

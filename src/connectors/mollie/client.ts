@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { MollieOptions as Options, Page, MollieClient as Sdk } from '@mollie/api-client';
 import { isObject } from '../../lib/text/json.ts';
 import type { Deadline } from '../../lib/time/deadline.ts';
+import { settingText } from '../../rules/connectors.ts';
 import { type ConnectionAccess, NotSent, RateLimited } from '../connector.ts';
 import { createHttpClient, type HttpResponse, jsonOf } from '../http.ts';
 
@@ -69,9 +70,9 @@ const deadlines = new AsyncLocalStorage<Deadline>();
 /** Whether a credential is an access token of an organisation, which has several profiles and both modes. */
 export const isOrganisationToken = (key: string): boolean => key.startsWith('access_');
 
-/** The profile of the connection; empty for that of the API key. */
-export const profileOf = ({ profile_id: profile }: ConnectionAccess['settings']): string =>
-  typeof profile === 'string' ? profile : '';
+/** The profile of the connection; undefined for that of the API key. */
+export const profileOf = (settings: ConnectionAccess['settings']): string | undefined =>
+  settingText(settings, 'profile_id');
 
 /** An API key has its mode; an access token gets that of the gateway. */
 const modeOf = ({ credential, environment }: ConnectionAccess): MollieClient['mode'] =>
@@ -82,7 +83,7 @@ function sdkOptions(access: ConnectionAccess): Options {
   const key = access.credential('api_key');
   if (!isOrganisationToken(key)) return { apiKey: key };
   const profileId = profileOf(access.settings);
-  return { accessToken: key, parameterDefaults: { ...(profileId !== '' && { profileId }), ...modeOf(access) } };
+  return { accessToken: key, parameterDefaults: { ...(profileId !== undefined && { profileId }), ...modeOf(access) } };
 }
 
 export function createMollieClient(access: ConnectionAccess): MollieClient {

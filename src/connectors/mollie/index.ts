@@ -140,7 +140,7 @@ function createMollie(access: ConnectionAccess): Connector {
       return session;
     },
     check: (deadline) =>
-      isOrganisationToken(access.credential('api_key')) && profileOf(access.settings) === ''
+      isOrganisationToken(access.credential('api_key')) && profileOf(access.settings) === undefined
         ? { ok: false, detail: 'An access token of an organisation needs the setting profile_id.' }
         : check(client, deadline),
     close: client.close,

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { CaptureMethod, Locale, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
 import { isPrivateAddress } from '../../lib/http/private-address.ts';
 import { dayText, localDay } from '../../lib/time/zones.ts';
+import { settingText } from '../../rules/connectors.ts';
 import type { Submission } from '../connector.ts';
 import { linesOf } from '../order-lines.ts';
 import { cleanPayer } from '../payer.ts';
@@ -26,10 +27,12 @@ export function parametersOf(
   submission: Submission,
   customer: string | undefined,
   canReachPrivate: boolean,
-  { locale, due_days: dueDays }: Readonly<Record<string, unknown>> = {},
+  settings: Readonly<Record<string, unknown>> = {},
 ): PaymentCreateParams {
   const { reference, amount, currency, description, descriptor, notifyUrl, authoriseOnly, recurringOf, first, method } =
     submission;
+  const locale = settingText(settings, 'locale');
+  const { due_days: dueDays } = settings;
   const mandate = first?.paymentMethod?.reveal();
   // Mollie refuses an address that it cannot reach; such a gateway learns the outcome by queries.
   const hasWebhook = canReachPrivate || !isPrivate(notifyUrl);
@@ -52,7 +55,7 @@ export function parametersOf(
     ...common,
     redirectUrl: submission.returnUrl(),
     ...(method !== undefined && method !== ANY_METHOD && { method: method as PaymentMethod }),
-    ...(typeof locale === 'string' && locale !== '' && { locale: locale as Locale }),
+    ...(locale !== undefined && { locale: locale as Locale }),
     ...(typeof dueDays === 'number' && method === 'banktransfer' && { dueDate: dueDate(submission, dueDays) }),
     ...walletToken(submission),
     ...(customer !== undefined && { sequenceType: 'first' as SequenceType }),

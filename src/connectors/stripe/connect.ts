@@ -1,16 +1,14 @@
 /** What the settings of a connection add to requests: connected accounts (Connect), and the choice of methods. */
 import type Stripe from 'stripe';
+import { settingText } from '../../rules/connectors.ts';
 import type { ConnectionAccess, ProviderOperation, ProviderState, Submission } from '../connector.ts';
 import { fromStripe, shareForStripe } from './amounts.ts';
 
 type Settings = ConnectionAccess['settings'];
 
-const textOf = (settings: Settings, name: string): string | undefined =>
-  typeof settings[name] === 'string' && settings[name] !== '' ? settings[name] : undefined;
-
 /** The payment method configuration that decides which methods payers may choose from; Stripe's default one without it. */
 export function configurationOf(settings: Settings): { payment_method_configuration?: string } {
-  const configuration = textOf(settings, 'payment_method_configuration');
+  const configuration = settingText(settings, 'payment_method_configuration');
   return configuration === undefined ? {} : { payment_method_configuration: configuration };
 }
 
@@ -28,9 +26,9 @@ export function connectOf(
   settings: Settings,
   { amount, currency }: Submission,
 ): Pick<Stripe.PaymentIntentCreateParams, 'on_behalf_of' | 'transfer_data' | 'application_fee_amount'> {
-  const account = textOf(settings, 'on_behalf_of');
-  const destination = textOf(settings, 'transfer_destination');
-  const percent = textOf(settings, 'application_fee_percent');
+  const account = settingText(settings, 'on_behalf_of');
+  const destination = settingText(settings, 'transfer_destination');
+  const percent = settingText(settings, 'application_fee_percent');
   const share = destination && percent ? shareForStripe(amount, currency, hundredths(percent), WHOLE) : 0;
   return {
     ...(account && { on_behalf_of: account }),
