@@ -48,14 +48,29 @@ export function cleanPayer({ payer }: Pick<Submission, 'payer'>): CleanPayer {
   };
 }
 
-/**
- * The submission without the payer's data, to be sent under a key of its own after a provider has refused the request because
- * of that data; undefined if there is none.
- */
-export function withoutPayer(submission: Submission): Submission | undefined {
+/** The submission without the payer's data; undefined if it has none. */
+function withoutPayer(submission: Submission): Submission | undefined {
   const { ip, ...sent } = submission.payer;
   const isBare = submission.recurringOf !== undefined || Object.keys(sent).length === 0;
   return isBare ? undefined : { ...submission, payer: ip === undefined ? {} : { ip } };
+}
+
+/**
+ * Sends a submission, and once more without the payer's data if the provider may have refused it because of that data: a call
+ * that needs an idempotency key of its own.
+ */
+export async function sendOrBare<Answer>(
+  submission: Submission,
+  mayBePayer: (error: unknown) => boolean,
+  send: (sent: Submission, isBare: boolean) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await send(submission, false);
+  } catch (error) {
+    const bare = mayBePayer(error) ? withoutPayer(submission) : undefined;
+    if (!bare) throw error;
+    return send(bare, true);
+  }
 }
 
 /** The account that a direct debit takes the money from, without the spaces that people write. */

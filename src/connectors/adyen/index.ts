@@ -21,7 +21,7 @@ import {
   type Submission,
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
-import { withoutPayer } from '../payer.ts';
+import { sendOrBare } from '../payer.ts';
 import { warnOfUnshown } from '../payer-steps.ts';
 import { type AdyenApi, createAdyenClient, NotAllowed, Refused } from './client.ts';
 import { causeOfError } from './declines.ts';
@@ -99,20 +99,23 @@ function createAdyen(access: ConnectionAccess): Connector {
     return { kind: 'redirected', url, method: 'GET', params: {}, state: { session: id } };
   };
 
-  /** Adyen's codes do not say what it refuses: if it is not the card, it may be data of the payer that it does not need. */
-  const submit = async (submission: Submission, deadline: Deadline, call = 1): Promise<Outcome> => {
+  const send = (submission: Submission, deadline: Deadline, call: number): Promise<Outcome> => {
+    if (submission.recurringOf !== undefined)
+      return charge(submission, repetitionRequest(submission, recipient), deadline, call);
+    if (isHosted) return openSession(submission, deadline, call);
+    return charge(submission, paymentRequest(submission, recipient), deadline, call);
+  };
+
+  const submit = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
     if (submission.isPayout) return METHOD_UNAVAILABLE;
+    // Adyen's codes do not say what it refuses: if it is not the card, it may be data of the payer that it does not need.
+    const mayBePayer = (error: unknown): boolean =>
+      error instanceof Refused && causeOfError(error.errorCode) === 'providerRefused' && !needs[submission.brand];
     try {
-      if (submission.recurringOf !== undefined)
-        return await charge(submission, repetitionRequest(submission, recipient), deadline, call);
-      if (isHosted) return await openSession(submission, deadline, call);
-      return await charge(submission, paymentRequest(submission, recipient), deadline, call);
+      return await sendOrBare(submission, mayBePayer, (sent, isBare) => send(sent, deadline, isBare ? 2 : 1));
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      const cause = causeOfError(error.errorCode);
-      const isOptional = cause === 'providerRefused' && !needs[submission.brand];
-      const bare = call === 1 && isOptional ? withoutPayer(submission) : undefined;
-      return bare ? submit(bare, deadline, 2) : declineOf(cause);
+      if (error instanceof Refused) return declineOf(causeOfError(error.errorCode));
+      throw error;
     }
   };
 
@@ -173,7 +176,7 @@ function createAdyen(access: ConnectionAccess): Connector {
 
   return {
     capabilities: CAPABILITIES,
-    submit: (submission, deadline) => submit(submission, deadline),
+    submit,
     resume,
     query: () => ({ kind: 'unknown' }),
     async operate(operation, deadline): Promise<OperationOutcome> {

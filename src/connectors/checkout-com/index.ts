@@ -19,7 +19,7 @@ import {
 import { unhandledStatuses } from '../events.ts';
 import { createHttpClient } from '../http.ts';
 import { type ApiCall, createJsonApi, type JsonApi, NotAllowed, Refused } from '../json-api.ts';
-import { withoutPayer } from '../payer.ts';
+import { sendOrBare } from '../payer.ts';
 import { toCheckout } from './amounts.ts';
 import { isAboutPayer, refusedBy } from './declines.ts';
 import { UNHANDLED_EVENTS } from './events.ts';
@@ -114,24 +114,26 @@ function createCheckoutCom(access: ConnectionAccess): Connector {
     );
   };
 
-  const charge = async (submission: Submission, deadline: Deadline, call = 1): Promise<Outcome> => {
+  const charge = async (submission: Submission, deadline: Deadline, call: number): Promise<Outcome> => {
     const request = submission.isPayout
       ? undefined
       : paymentRequest(submission, channel, access.settings.descriptor_city);
     if (!request) return declineOf('methodUnavailable');
-    try {
-      const key = idempotencyKey(submission.reference, call);
-      return outcomeOf(await post<Payment>(deadline, PAYMENTS, request, key), submission);
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      const bare = call === 1 && isAboutPayer(error.code) ? withoutPayer(submission) : undefined;
-      return bare ? charge(bare, deadline, 2) : refusedBy(error.code);
-    }
+    const key = idempotencyKey(submission.reference, call);
+    return outcomeOf(await post<Payment>(deadline, PAYMENTS, request, key), submission);
   };
 
   return {
     capabilities: CAPABILITIES,
-    submit: (submission, deadline) => charge(submission, deadline),
+    async submit(submission, deadline): Promise<Outcome> {
+      const mayBePayer = (error: unknown): boolean => error instanceof Refused && isAboutPayer(error.code);
+      try {
+        return await sendOrBare(submission, mayBePayer, (sent, isBare) => charge(sent, deadline, isBare ? 2 : 1));
+      } catch (error) {
+        if (error instanceof Refused) return refusedBy(error.code);
+        throw error;
+      }
+    },
     async query(submission, deadline) {
       const { providerReference, reference } = submission;
       try {

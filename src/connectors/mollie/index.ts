@@ -17,7 +17,7 @@ import {
   type Submission,
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
-import { cleanPayer, withoutPayer } from '../payer.ts';
+import { cleanPayer, sendOrBare } from '../payer.ts';
 import {
   createMollieClient,
   findByMetadata,
@@ -68,17 +68,18 @@ function createMollie(access: ConnectionAccess): Connector {
   const canReachPrivate = access.apiBase !== undefined;
 
   /** Creates the payment, or returns that of an earlier call with the same reference, which Mollie keeps for an hour. */
-  const create = async (submission: Submission, deadline: Deadline, calls = CALLS): Promise<Outcome> => {
+  const create = async (submission: Submission, deadline: Deadline): Promise<Outcome> => {
+    const mayBePayer = (error: unknown): boolean => error instanceof Refused && PAYER_FIELD.test(error.field ?? '');
     try {
-      const customer = await customerFor(client, submission, deadline, calls.customer);
-      const idempotencyKey = keyOf(submission.reference, calls.payment);
-      const parameters = { ...parametersOf(submission, customer, canReachPrivate, access.settings), idempotencyKey };
-      const perform = ({ payments }: Sdk) => payments.create(parameters);
-      return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }));
+      return await sendOrBare(submission, mayBePayer, async (sent, isBare) => {
+        const calls = isBare ? BARE_CALLS : CALLS;
+        const customer = await customerFor(client, sent, deadline, calls.customer);
+        const idempotencyKey = keyOf(sent.reference, calls.payment);
+        const parameters = { ...parametersOf(sent, customer, canReachPrivate, access.settings), idempotencyKey };
+        const perform = ({ payments }: Sdk) => payments.create(parameters);
+        return outcomeOf(await client.call(deadline, perform, { isRepeatable: true }));
+      });
     } catch (error) {
-      const isAboutPayer = error instanceof Refused && PAYER_FIELD.test(error.field ?? '');
-      const bare = calls === CALLS && isAboutPayer ? withoutPayer(submission) : undefined;
-      if (bare) return create(bare, deadline, BARE_CALLS);
       // A repetition, and the token of a wallet, pay at once: they have no page, without which nobody can have paid.
       const opensPage = submission.recurringOf === undefined && !isWallet(submission);
       if (!(error instanceof Refused)) throw opensPage ? pageNotOpened(error) : error;

@@ -18,7 +18,7 @@ import {
 } from '../connector.ts';
 import { unhandledStatuses } from '../events.ts';
 import { NotAllowed, Refused } from '../json-api.ts';
-import { cleanPayer, withoutPayer } from '../payer.ts';
+import { cleanPayer, sendOrBare } from '../payer.ts';
 import { toPaypal } from './amounts.ts';
 import { createPaypalClient, type PaypalClient } from './client.ts';
 import { declinedBy, isUnnamed, WITHDRAWN } from './declines.ts';
@@ -73,17 +73,12 @@ function createPaypal(access: ConnectionAccess): Connector {
     if (id !== undefined) return read(id, deadline);
     const amount = toPaypal(submission.amount, submission.currency);
     if (!amount || !isSupported(submission)) return undefined;
-    const create = (sent: Submission, call: number): Promise<Order> => {
-      const key = idempotencyKey(submission.reference, call);
+    const mayBePayer = (error: unknown): boolean =>
+      error instanceof Refused && isUnnamed(error.code) && cleanPayer(submission).email !== undefined;
+    return sendOrBare(submission, mayBePayer, (sent, isBare) => {
+      const key = idempotencyKey(submission.reference, isBare ? 3 : 1);
       const body = orderRequest(sent, amount);
       return client.call<Order>(deadline, { method: 'POST', path: ORDERS, body, key, isRepeatable: true });
-    };
-    return create(submission, 1).catch((error) => {
-      const mayBePayer =
-        error instanceof Refused && isUnnamed(error.code) && cleanPayer(submission).email !== undefined;
-      const bare = mayBePayer ? withoutPayer(submission) : undefined;
-      if (!bare) throw error;
-      return create(bare, 3);
     });
   };
 
