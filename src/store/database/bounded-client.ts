@@ -1,7 +1,7 @@
-/** A client of PostgreSQL that finds the primary, ends in bounded time, and reports a commit that was not replicated. */
+/** A client of PostgreSQL that finds the primary, waits and ends in bounded time, and reports a commit that was not replicated. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { Outage, UnreplicatedCommit } from '../../lib/flow/faults.ts';
+import { answerTimeout, Outage, UnreplicatedCommit } from '../../lib/flow/faults.ts';
 import { singleHostAddresses } from '../../lib/http/database-address.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { StandbyServer } from './session.ts';
@@ -9,14 +9,18 @@ import { StandbyServer } from './session.ts';
 /** The function of PostgreSQL that reports a cancelled wait for the standby; the text of the report is translated. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
 
+type Done = (error: Error | null, result?: pg.QueryResult) => void;
+
 export class BoundedClient extends pg.Client {
   /** The address once for each of its hosts. */
   readonly #addresses: readonly string[];
+  readonly #timeoutMs: number | undefined;
 
-  constructor(config: pg.ClientConfig = {}) {
+  constructor({ query_timeout, ...config }: pg.ClientConfig = {}) {
     const addresses = singleHostAddresses(config.connectionString ?? '');
     super(addresses.length === 1 ? config : { ...config, connectionString: addresses[0] });
     this.#addresses = addresses;
+    this.#timeoutMs = query_timeout;
     // The commit is local and may be lost in a failover, but the server reports success: the result counts as lost.
     this.on('notice', ({ routine }) => {
       if (routine !== WAIT_FOR_STANDBY) return;
@@ -35,6 +39,60 @@ export class BoundedClient extends pg.Client {
     });
     if (!callback) return connected;
     connected.then(() => callback(null, this), callback);
+  }
+
+  /**
+   * The driver has a timeout and promises of its own, but they assign a function to a property of the statement. V8
+   * allocates such a function as if it were to live long, so that every statement, with its values and its result, would
+   * stay in memory until the next full garbage collection.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the rows of a statement that declares none
+  override query<Row extends pg.QueryResultRow = any>(
+    config: string | pg.QueryConfig,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<Row>>;
+  // biome-ignore lint/suspicious/noExplicitAny: the driver overloads this method a dozen times
+  override query(config: any, values?: any, callback?: any): any;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  override query(config: any, values?: any, callback?: any): any {
+    if (typeof config?.submit === 'function') return super.query(config);
+    const { query_timeout, ...statement } = typeof config === 'string' ? { text: config } : config;
+    const given = typeof values === 'function' ? undefined : values;
+    const send = (done: Done): void =>
+      this.timed((end) => super.query(statement, given, end as () => void), done, query_timeout);
+    const done: Done | undefined = typeof values === 'function' ? values : callback;
+    if (done) return send(done);
+    return new Promise((resolve, reject) => {
+      send((error, result) => {
+        if (!error) return resolve(result);
+        // The driver's leads to the event loop, and not to the caller.
+        Error.captureStackTrace(error);
+        reject(error);
+      });
+    });
+  }
+
+  /**
+   * Sends something that has an end. When that exceeds the timeout, the connection is destroyed, because responses could no
+   * longer be matched to statements; everything in flight fails.
+   */
+  timed<Result>(
+    send: (end: (error: Error | null, result?: Result) => void) => void,
+    done: (error: Error | null, result?: Result) => void,
+    timeoutMs = this.#timeoutMs,
+  ): void {
+    let isOver = false;
+    const expire = (): void => {
+      isOver = true;
+      done(answerTimeout());
+      this.connection.stream.destroy();
+    };
+    const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs);
+    send((error, result) => {
+      if (isOver) return;
+      clearTimeout(timer);
+      done(error, result);
+    });
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: as above

@@ -23,7 +23,7 @@ export interface Database {
   deliveries: PipelinedConnection;
   /** Batched statements that wait for a lock: a pool, so that they do not delay each other. */
   isolated: PipelinedConnection;
-  /** Transactions of the hot path, whose statements need not wait for each other: see `sendTogether`. */
+  /** Transactions of the hot path, whose statements need not wait for each other: see `createPacket` and `sendTogether`. */
   decisions: pg.Pool;
   /** Drops the connections to other servers: what is in flight fails, and the next statements connect again. */
   leaveOtherServers(server: string): void;

@@ -1,10 +1,9 @@
 /** A connection that sends the next statement while the last one runs, so that the server is never idle in between. */
 import type pg from 'pg';
-import { answerTimeout, isAnswerTimeout, isDeadlock, isReadOnly } from '../../lib/flow/faults.ts';
-import { LIMITS } from '../../rules/limits.ts';
+import { isAnswerTimeout, isDeadlock, isReadOnly } from '../../lib/flow/faults.ts';
 import { BoundedClient } from './bounded-client.ts';
 
-interface Statement {
+export interface Statement {
   name: string;
   text: string;
   values: unknown[];
@@ -19,34 +18,9 @@ export interface PipelinedConnection {
 /** How to connect, and what to do with a new connection before it is used; a pool takes the same. */
 export type SessionConfig = pg.ClientConfig & { onConnect?: (client: pg.ClientBase) => Promise<void> };
 
-/**
- * Sends a statement. When it exceeds the timeout, the connection is destroyed, because responses could no longer be
- * matched to statements; everything in flight fails.
- *
- * The driver has a timeout and promises of its own, but they assign a function to a property of the statement. V8
- * allocates such a function as if it were to live long, so that every statement, with its values and its result, would
- * stay in memory until the next full garbage collection.
- */
-const send = <Row extends pg.QueryResultRow>(
-  client: BoundedClient,
-  statement: Statement,
-  timeoutMs: number,
-): Promise<pg.QueryResult<Row>> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(answerTimeout());
-      client.connection.stream.destroy();
-    }, timeoutMs);
-    client.query<Row>(statement, (error: Error | null, result) => {
-      clearTimeout(timer);
-      if (error) reject(error);
-      else resolve(result);
-    });
-  });
-
 /** Connects on first use, and again after the connection was lost. */
 export function openPipelinedConnection(
-  { onConnect, query_timeout = LIMITS.statementTimeoutMs, ...config }: SessionConfig,
+  { onConnect, ...config }: SessionConfig,
   onFault: (error: Error) => void,
 ): PipelinedConnection {
   let connected: BoundedClient | undefined;
@@ -85,7 +59,7 @@ export function openPipelinedConnection(
     async query<Row extends pg.QueryResultRow>(statement: Statement) {
       const client = connected ?? (await connectOnce());
       try {
-        return await send<Row>(client, statement, query_timeout);
+        return await client.query<Row>(statement);
       } catch (error) {
         // The connection closes a moment later; the next statement must not use it.
         if (isAnswerTimeout(error)) dropClient(client);

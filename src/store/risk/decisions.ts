@@ -1,7 +1,7 @@
 /** Decisions of risk rules about payments, many at a time: reads what they need, decides, and writes them. */
 import type pg from 'pg';
 import { batch } from '../../lib/flow/batch.ts';
-import { isItemFault } from '../../lib/flow/faults.ts';
+import { isItemFault, isReadOnly } from '../../lib/flow/faults.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type MatchedRule,
@@ -12,9 +12,11 @@ import {
   type RiskDecision,
 } from '../../rules/risk/actions.ts';
 import { KEY_FIELDS, type KeyField } from '../../rules/risk/velocities.ts';
+import type { BoundedClient } from '../database/bounded-client.ts';
 import { columns } from '../database/columns.ts';
 import { type Database, sendTogether } from '../database/database.ts';
 import { assigned, type Column, itemRows, listed, namesOf } from '../database/item-rows.ts';
+import { createPacket } from '../database/packet.ts';
 import type { PaymentKey } from '../payments/payments.ts';
 import {
   columnOf,
@@ -229,17 +231,11 @@ export const isUndecided = ({ item, made }: Made): boolean =>
 export const isDecidedInTurn = (item: Evaluation): boolean =>
   item.isAgain === true || item.countsVolume === true || item.volumes.length > 0 || usesLowValue(item);
 
-/** Waits for statements that were sent together. The first one that failed is the cause of the other failures. */
-export async function allOf(answers: readonly unknown[]): Promise<void> {
-  const failed = (await Promise.allSettled(answers)).find(({ status }) => status === 'rejected');
-  if (failed) throw (failed as PromiseRejectedResult).reason;
-}
-
-/** Begins a transaction that holds the locks of the items; without locks, the reads need none. */
-export function begin(client: Runner, items: readonly Evaluation[], isNeeded = false): Promise<unknown>[] {
+/** Takes the locks of the items until the transaction ends. */
+export function lock(runner: Runner, items: readonly Evaluation[]): Promise<unknown> | undefined {
   const locks = [...new Set(items.flatMap(lockTexts))];
-  if (locks.length === 0) return isNeeded ? [client.query('begin')] : [];
-  return [client.query('begin'), client.query({ name: 'risk_lock', text: LOCK, values: LOCKS.values(locks) })];
+  if (locks.length === 0) return undefined;
+  return runner.query({ name: 'risk_lock', text: LOCK, values: LOCKS.values(locks) });
 }
 
 function decideAll(queued: readonly Queued[], findingsOf: Awaited<ReturnType<typeof read>>): Made[] {
@@ -255,15 +251,12 @@ function decideAll(queued: readonly Queued[], findingsOf: Awaited<ReturnType<typ
 /** Reads under the locks, decides, and writes the decisions. */
 async function decideInTurn(client: pg.PoolClient, queued: readonly Queued[]): Promise<Made[]> {
   const items = queued.map(({ item }) => item);
-  let isLocked = false;
-  const [findingsOf] = await sendTogether(client, () => {
-    const begun = begin(client, items);
-    isLocked = begun.length > 0;
-    return Promise.all([read(client, items, true), ...begun]);
-  });
+  const [, , findingsOf] = await sendTogether(client, () =>
+    Promise.all([client.query('begin'), lock(client, items), read(client, items, true)]),
+  );
   const decided = decideAll(queued, findingsOf);
   // A commit after a statement that failed takes everything back.
-  await sendTogether(client, () => Promise.all([write(client, decided), isLocked && client.query('commit')]));
+  await sendTogether(client, () => Promise.all([write(client, decided), client.query('commit')]));
   return decided;
 }
 
@@ -272,39 +265,44 @@ async function decideInTurn(client: pg.PoolClient, queued: readonly Queued[]): P
  * payments match no rule, and what was written stands. If the process dies before it has decided, the payment was not
  * submitted: the work loop declines it.
  */
-async function decideAfterwards(client: pg.PoolClient, queued: readonly Queued[]): Promise<Made[]> {
+async function decideAfterwards(client: BoundedClient, queued: readonly Queued[]): Promise<Made[]> {
   const items = queued.map(({ item }) => item);
-  const findingsOf = await sendTogether(client, async () => {
-    const begun = begin(client, items);
-    const found = read(client, items);
-    const written = write(client, items.map(undecided));
-    await allOf([...begun, found, written, begun.length > 0 && client.query('commit')]);
-    return found;
-  });
+  const packet = createPacket();
+  const [, findingsOf] = await Promise.all([
+    lock(packet, items),
+    read(packet, items),
+    write(packet, items.map(undecided)),
+    packet.send(client),
+  ]);
   const decided = decideAll(queued, findingsOf);
   const rest = decided.filter((one) => !isUndecided(one));
   if (rest.length > 0) await write(client, rest, true);
   return decided;
 }
 
-/** Works with a connection of a pool. After a failure it is rolled back, or closed if that is not possible. */
+/**
+ * Works with a connection. After a failure it is rolled back, or closed if that is not possible or it leads to a server
+ * that is read-only.
+ */
 export async function onConnection<Result>(
   connections: pg.Pool,
-  work: (client: pg.PoolClient) => Promise<Result>,
+  work: (client: pg.PoolClient & BoundedClient) => Promise<Result>,
 ): Promise<Result> {
-  const client = await connections.connect();
-  let isBroken: Error | undefined;
+  const client = (await connections.connect()) as pg.PoolClient & BoundedClient;
+  let broken: Error | undefined;
   try {
     return await work(client);
   } catch (error) {
-    isBroken = error as Error;
-    await client
-      .query('rollback')
-      .then(() => (isBroken = undefined))
-      .catch(() => undefined);
+    broken = error as Error;
+    if (!isReadOnly(error)) {
+      await client
+        .query('rollback')
+        .then(() => (broken = undefined))
+        .catch(() => undefined);
+    }
     throw error;
   } finally {
-    client.release(isBroken);
+    client.release(broken);
   }
 }
 
@@ -327,13 +325,13 @@ export function createRiskDecisionStore({ pool, decisions }: Database): RiskDeci
     evaluate: <Result extends NewDecision>(item: Evaluation, decide: (found: Findings) => Result) =>
       evaluateOne({ item, decide }) as Promise<Result>,
     async findings(item) {
-      return (await read(pool as unknown as Runner, [item]))(0, []);
+      return (await read(pool, [item]))(0, []);
     },
     async findingsOfAll(items) {
-      const findingsOf = await read(pool as unknown as Runner, items);
+      const findingsOf = await read(pool, items);
       return items.map((_, index) => findingsOf(index, []));
     },
-    record: (item, made) => write(pool as unknown as Runner, [{ item, made }], true),
+    record: (item, made) => write(pool, [{ item, made }], true),
     async find({ mid, paymentId }) {
       const { rows } = await pool.query<DecisionRow>(
         `select ${columns('d', DECISION_COLUMNS)} from risk_decisions d where mid = $1 and payment_id = $2`,

@@ -1,18 +1,18 @@
 /** Opens payments and counts them for risk rules in one transaction, many at a time: one commit makes both durable. */
-import type pg from 'pg';
 import { batch, Overloaded } from '../../lib/flow/batch.ts';
 import { isDivisionByZero, isItemFault, isLost, Outage } from '../../lib/flow/faults.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { type Database, sendTogether } from '../database/database.ts';
+import type { BoundedClient } from '../database/bounded-client.ts';
+import type { Database } from '../database/database.ts';
 import { isCommitted } from '../database/lost-write.ts';
+import { createPacket } from '../database/packet.ts';
 import { run } from '../database/pipelined-connection.ts';
 import { type PaymentStoreOptions, reportWrite } from '../payments/batch.ts';
 import type { PaymentWithDetails } from '../payments/payments.ts';
 import { type Opened, type OpenItem, openPayments, sizeOf, TOO_LATE } from '../payments/write.ts';
 import {
-  allOf,
-  begin,
   isUndecided,
+  lock,
   type Made,
   type NewDecision,
   onConnection,
@@ -58,22 +58,21 @@ export function createOpeningStore(
    * The statements of a batch are one packet, and the locks do not wait for this process. If it dies after the commit, the
    * payments are due and were not submitted: the work loop queries their providers and declines them.
    */
-  const send = (client: pg.PoolClient, queued: readonly Opening[]) =>
-    sendTogether(client, async () => {
-      const items = queued.map(({ item }) => item);
-      const begun = begin(client, items, true);
-      const payments = queued.map(({ open }) => open);
-      const opened = openPayments(client, payments, now() + LIMITS.hotStatementTimeoutMs, onRiskVersion, run);
-      const found = read(client, items);
-      const written = writeOpened(client, items.map(undecided));
-      // A commit after a statement that failed takes everything back.
-      await allOf([...begun, opened, found, written, client.query('commit')]);
-      return Promise.all([opened, found]);
-    });
+  async function send(client: BoundedClient, queued: readonly Opening[]) {
+    const packet = createPacket();
+    const items = queued.map(({ item }) => item);
+    const locked = lock(packet, items);
+    const payments = queued.map(({ open }) => open);
+    const opened = openPayments(packet, payments, now() + LIMITS.hotStatementTimeoutMs, onRiskVersion, run);
+    const found = read(packet, items);
+    const written = writeOpened(packet, items.map(undecided));
+    const [wereOpened, findingsOf] = await Promise.all([opened, found, locked, written, packet.send(client)]);
+    return [wereOpened, findingsOf] as const;
+  }
 
   /** The payments are open: from here on nothing fails, and what was not decided is evaluated by itself. */
   async function decideAll(
-    client: pg.PoolClient,
+    client: BoundedClient,
     queued: readonly Opening[],
     opened: readonly Opened[],
     findingsOf: Awaited<ReturnType<typeof read>>,

@@ -1,13 +1,13 @@
 /** What accounts with volume limits have taken: sums of the payments that have ended, and those that may still change. */
-import type pg from 'pg';
 import { FIRST_ID } from '../../lib/crypto/id.ts';
 import { utcDay } from '../../lib/time/day.ts';
 import { iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
+import type { PipelinedConnection } from '../database/pipelined-connection.ts';
 import type { PaymentKey } from '../payments/payments.ts';
 
-/** Runs statements: a pool, or a client in a transaction. */
-export type Runner = Pick<pg.ClientBase, 'query'>;
+/** Runs statements: a pool, a client in a transaction, or a packet. */
+export type Runner = Pick<PipelinedConnection, 'query'>;
 
 /** The terms of a volume limit, by which the payments of an account are added up. */
 export interface VolumeQuery {
@@ -159,8 +159,9 @@ export async function settleVolumes(client: Runner, items: readonly Item[]): Pro
   const rows = await settle(pairs);
   const uncounted = pairs.filter(isUncounted(rows));
   if (uncounted.length === 0) return volumesIn(rows, items);
-  await client.query(FORGET, [JSON.stringify(uncounted)]);
-  await client.query(COUNT, [JSON.stringify(uncounted)]);
+  const values = [JSON.stringify(uncounted)];
+  await client.query({ name: 'risk_forget_volumes', text: FORGET, values });
+  await client.query({ name: 'risk_count_volumes', text: COUNT, values });
   return volumesIn(await settle(pairs), items);
 }
 
