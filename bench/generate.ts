@@ -2,6 +2,8 @@
 import pg from 'pg';
 import { type Connection, openDatabase } from '../src/store/database/database.ts';
 import { PROJECTIONS } from '../src/store/projections/all.ts';
+import { LAST_NUMBERS } from '../src/store/projections/portions.ts';
+import type { Projection } from '../src/store/projections/projection.ts';
 import { createProjectionStore } from '../src/store/projections/projections.ts';
 
 export interface Size {
@@ -11,6 +13,8 @@ export interface Size {
   days: number;
   /** Whether the accounts have had a price plan all the time. */
   isPriced?: boolean;
+  /** The only projection that contains the payments, by its name; the others begin after them. Without it, all contain them. */
+  projection?: string;
 }
 
 const PORTION = 50_000;
@@ -162,6 +166,11 @@ const INDEXES = `
     'callback_attempts'::regclass, 'api_calls'::regclass)
   order by c.oid is null, name`;
 
+/** Has all projections but one begin here. */
+const SKIP = `
+  update projections set history_number = last.history, callback_attempts_number = last.callback_attempts
+  from (select ${LAST_NUMBERS}) last where name <> $1`;
+
 interface IndexStatements {
   name: string;
   remove: string;
@@ -196,17 +205,21 @@ export async function generate(connection: Connection, size: Size, progress: (te
   }
   progress(`vacuum, ${seconds()}`);
   await client.query('vacuum analyze');
+  if (size.projection !== undefined) await client.query(SKIP, [size.projection]);
   await foldAll(connection, (text) => progress(`${text}, ${seconds()}`));
   await client.query('vacuum analyze');
   await client.end();
   progress(`done, ${seconds()}`);
 }
 
-/** Folds all rows into the projections in large portions; the work loop folds small ones, which takes longer. */
+/**
+ * Folds all rows into the projections in large portions, all projections at once; the work loop folds small ones one after
+ * another, which takes longer.
+ */
 async function foldAll(connection: Connection, progress: (text: string) => void): Promise<void> {
   const database = openDatabase(connection, () => undefined);
   const store = createProjectionStore(database);
-  for (const projection of PROJECTIONS) {
+  const foldOne = async (projection: Projection): Promise<void> => {
     const inLargePortions = { ...projection, portion: { rows: 40_000, payments: 10_000 } };
     for (let hasMore = true; hasMore; ) {
       const settled = await store.settled();
@@ -214,6 +227,7 @@ async function foldAll(connection: Connection, progress: (text: string) => void)
       const [status] = await store.statuses([projection]);
       progress(`projection ${projection.name}: ${status?.rowsBehind.toLocaleString('en')} rows left`);
     }
-  }
+  };
+  await Promise.all(PROJECTIONS.map(foldOne));
   await database.close();
 }

@@ -32,6 +32,7 @@ const SIZE: Size = {
   accounts: Number(process.env.BENCH_ACCOUNTS ?? 1000),
   days: Number(process.env.BENCH_DAYS ?? 365),
   isPriced: true,
+  projection: ledger.name,
 };
 const FOLDER = process.env.BENCH_DATA_DIR ?? join(tmpdir(), 'turnpike-bench-ledger');
 const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 50);

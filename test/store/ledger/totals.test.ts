@@ -66,9 +66,10 @@ beforeAll(async () => {
 describe.each(['from the beginning', 'after an upgrade', 'after a rebuild'])('%s', (when) => {
   beforeAll(async () => {
     if (when === 'after an upgrade') {
-      await shop.rows(`drop trigger totals_are_added on ledger_entries; drop trigger totals_are_reset on ledger_sums;
-        drop table ledger_totals; drop function add_ledger_totals, reset_ledger_totals;
-        delete from migrations where name = '0124_ledger_totals.sql'`);
+      await shop.rows(`drop trigger totals_are_added on ledger_sums; drop trigger totals_are_changed on ledger_sums;
+        drop trigger totals_are_reset on ledger_sums; drop table ledger_totals;
+        drop function add_ledger_totals, change_ledger_totals, reset_ledger_totals;
+        delete from migrations where name in ('0124_ledger_totals.sql', '0133_ledger_totals_of_sums.sql')`);
       await migrateAt(shop.connection);
     } else if (when === 'after a rebuild') {
       await rebuildProjection(shop.gateway, 'ledger');
