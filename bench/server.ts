@@ -84,6 +84,7 @@ async function start(order: ServerOrder): Promise<void> {
     log: createLog('info', standardOutput()),
     provider: kind === 'brands' || kind === 'cards' ? provider : undefined,
     walletRoots,
+    foldsInThread: true,
     ...(kind === 'single' ? { batchLimits: { items: 1, inFlight: 32 }, hotConnections: 32 } : {}),
   });
   if (kind === 'sql') {

@@ -53,6 +53,7 @@ export async function boot(config: Config, options: BootOptions): Promise<Instal
       retention: retentionOf(config),
       archiveFolder: config.archiveFolder,
       marksFolder: config.marksFolder,
+      foldsInThread: isGateway,
     };
     const opened = await openGateway(gatewayOptions).catch(async (error) => {
       await providerHandle.stop();

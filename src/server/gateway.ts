@@ -76,6 +76,7 @@ import { createPaymentStore } from '../store/payments/payments.ts';
 import { createRefundRequestStore } from '../store/payments/refund-requests.ts';
 import { createPriceStore } from '../store/prices/prices.ts';
 import { createProjectionStore } from '../store/projections/projections.ts';
+import { createFoldingThread, type FoldingThread } from '../store/projections/thread.ts';
 import { createReceiptStore } from '../store/receipts/receipts.ts';
 import { createReconciliationStore } from '../store/reconciliations/reconciliations.ts';
 import { createReconciliationRowStore } from '../store/reconciliations/rows.ts';
@@ -127,6 +128,8 @@ export interface GatewayOptions {
   /** Batch sizes and connections other than the defaults, for the benchmark of batches of one. */
   batchLimits?: Pick<PaymentStoreOptions, 'items' | 'inFlight'>;
   hotConnections?: number;
+  /** Whether projections are folded in a thread of its own, as a process that answers requests does. */
+  foldsInThread?: boolean;
 }
 
 export const WALLET_B_RECIPIENT = 'gateway:turnpike';
@@ -153,6 +156,7 @@ function placedMarks(folder: string | undefined): ReadonlyMap<string, Mark> {
 /** What a gateway is composed of, besides the stores of its database. */
 export interface GatewayParts {
   database: Database;
+  foldingThread?: FoldingThread | undefined;
   connectors: Connectors;
   receiver: Receiver;
   metrics: Metrics;
@@ -246,7 +250,7 @@ export function composeGateway(parts: GatewayParts, options: Omit<GatewayOptions
     riskData: createRiskDataStore(database),
     fraudRates: createFraudRateStore(database),
     riskVolumes: createVolumeStore(database),
-    projections: createProjectionStore(database),
+    projections: { ...createProjectionStore(database), ...(parts.foldingThread && { fold: parts.foldingThread.fold }) },
     figures: createFigureStore(database),
     ledger: createLedgerStore(database),
     adjustments: createAdjustmentStore(database),
@@ -295,10 +299,12 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
   const database = openDatabase(connection, onFault, options.hotConnections);
   const connectors = createConnectors(environment === 'sandbox', options.provider);
   const metrics = createMetrics();
+  const foldingThread = options.foldsInThread ? createFoldingThread(connection) : undefined;
   let changes: ChangeListener | undefined;
   const gateway = composeGateway(
     {
       database,
+      foldingThread,
       connectors,
       receiver: createReceiver(reachOf(options)),
       metrics,
@@ -335,6 +341,7 @@ export async function openGateway(options: GatewayOptions): Promise<{ gateway: G
     await connectors.close();
     await gateway.callRecorder.close();
     await gateway.connections.close();
+    await foldingThread?.close();
     await database.close();
   };
   const refresh = (): void => {

@@ -115,6 +115,7 @@ export async function serveAsWorker(config: Config, handover: Handover): Promise
   const log = createLog(config.logLevel, output);
   const { gateway, close } = await openGateway({
     connection: handover.connection as Connection,
+    foldsInThread: true,
     environment: config.environment,
     callbackAllow: config.callbackAllow,
     walletRoots: config.walletRoots,
