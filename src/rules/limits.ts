@@ -168,9 +168,10 @@ export const LIMITS = {
   codeKeptMs: 15 * MINUTE,
   /** How long the payer's browser keeps the card of a form, sealed, for the form after a decline. */
   inputKeptMs: 15 * MINUTE,
-  /** Risk: payments that are decided about in one transaction, and transactions in flight. */
+  /** Risk: payments decided about in one transaction, transactions in flight, and when the second is sent beside one. */
   riskBatchItems: 64,
   riskBatchesInFlight: 2,
+  riskBesideAfterMs: 50,
   /** Risk: names, reasons, rules of an account or of the installation, entries of one request, and files of data. */
   riskNameLength: 100,
   riskReasonLength: 255,

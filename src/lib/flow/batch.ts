@@ -7,6 +7,8 @@ export interface BatchOptions<Item, Result> {
   maxBytes?: number;
   weigh?: (item: Item) => number;
   maxInFlight: number;
+  /** How long a batch is in flight before the next one is sent beside it: fewer and larger batches take less. */
+  besideAfterMs?: number;
   /** The maximum number of queued items; further ones are refused with `Overloaded`. */
   maxWaiting: number;
   /** An item that was not sent within this time is refused with `Overloaded`. */
@@ -49,12 +51,13 @@ export function batch<Item, Result>(
   options: BatchOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
   const { maxItems, maxInFlight, maxWaiting, isItemFault, isolation, onBatch } = options;
-  const { maxBytes = Number.POSITIVE_INFINITY, weigh = () => 0, maxWaitMs } = options;
+  const { maxBytes = Number.POSITIVE_INFINITY, weigh = () => 0, maxWaitMs, besideAfterMs = 0 } = options;
   let waiting: QueuedItem<Item, Result>[] = [];
   let waitingBytes = 0;
   let inFlight = 0;
   let scheduled = false;
   let expiry: NodeJS.Timeout | undefined;
+  let patience: NodeJS.Timeout | undefined;
   /** The isolated items, by key; the first one of each list is running. */
   const isolated = new Map<string, QueuedItem<Item, Result>[]>();
   let isolatedItems = 0;
@@ -71,8 +74,21 @@ export function batch<Item, Result>(
   // No timer: the items of one tick are sent together, and a lone item is sent at once.
   function schedule(): void {
     if (scheduled || inFlight >= maxInFlight || waiting.length === 0) return;
-    scheduled = true;
-    process.nextTick(flush);
+    const patientMs = inFlight === 0 ? 0 : sentAt + besideAfterMs - performance.now();
+    if (patientMs > 0) {
+      scheduleAgain(patientMs);
+    } else {
+      scheduled = true;
+      process.nextTick(flush);
+    }
+  }
+
+  function scheduleAgain(afterMs: number): void {
+    if (patience) return;
+    patience = setTimeout(() => {
+      patience = undefined;
+      schedule();
+    }, afterMs).unref();
   }
 
   function flush(): void {

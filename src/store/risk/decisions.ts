@@ -316,6 +316,7 @@ export function createRiskDecisionStore({ pool, decisions }: Database): RiskDeci
   const evaluateOne = batch<Queued, NewDecision>(evaluateAll, {
     maxItems: LIMITS.riskBatchItems,
     maxInFlight: LIMITS.riskBatchesInFlight,
+    besideAfterMs: LIMITS.riskBesideAfterMs,
     maxWaiting: LIMITS.batchWaiting,
     maxWaitMs: LIMITS.batchWaitTimeoutMs,
     isItemFault,

@@ -118,6 +118,7 @@ export function createOpeningStore(
     maxBytes: LIMITS.batchBytes,
     weigh: ({ open }) => sizeOf(open),
     maxInFlight: LIMITS.riskBatchesInFlight,
+    besideAfterMs: LIMITS.riskBesideAfterMs,
     maxWaiting: LIMITS.batchWaiting,
     maxWaitMs: LIMITS.batchWaitTimeoutMs,
     isItemFault,

@@ -33,6 +33,26 @@ test('a lone item runs at the end of its tick, as a batch of one', async () => {
   expect(await answer).toBe('answer to a');
 });
 
+test('with patience, a batch is sent beside another one that takes long, and at once when that has returned', async () => {
+  const { batches, releases, run } = heldStatement();
+  const submit = batch(run, { ...OPTIONS, maxInFlight: 2, besideAfterMs: 30 });
+  const answers = [submit('a')];
+  await immediate();
+  answers.push(submit('b'));
+  await ticks();
+  answers.push(submit('c'));
+  await ticks();
+  expect(batches).toEqual([['a']]);
+  await expect.poll(() => batches).toEqual([['a'], ['b', 'c']]);
+  answers.push(submit('d'));
+  await ticks();
+  expect(batches).toHaveLength(2);
+  for (const release of releases) release();
+  await expect.poll(() => batches).toEqual([['a'], ['b', 'c'], ['d']]);
+  releases[2]?.();
+  expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'].map((item) => `answer to ${item}`));
+});
+
 test('the items of one tick form one batch, in order of arrival', async () => {
   const { batches, releases, run } = heldStatement();
   const submit = batch(run, OPTIONS);
