@@ -1,19 +1,22 @@
 /** The conversations of an account with default settings, while other accounts have every setting of the dialect on. */
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { SETTING_NAMES, SETTINGS } from '../../src/rules/settings.ts';
-import { neighbours } from '../support/gateway.ts';
-import './sale.test.ts';
-import './requests.test.ts';
-import './refusals.test.ts';
-import './duplicates.test.ts';
-import './operations.test.ts';
-import './recurring.test.ts';
-import './schedules.test.ts';
-import './checkout.test.ts';
-import './credit.test.ts';
-import './callbacks.test.ts';
-import './account-formats.test.ts';
-import './explain.test.ts';
+
+// Another file of this worker may have loaded some of these tests; a second import of the same module would register none.
+vi.resetModules();
+const { neighbours } = await import('../support/gateway.ts');
+await import('./sale.test.ts');
+await import('./requests.test.ts');
+await import('./refusals.test.ts');
+await import('./duplicates.test.ts');
+await import('./operations.test.ts');
+await import('./recurring.test.ts');
+await import('./schedules.test.ts');
+await import('./checkout.test.ts');
+await import('./credit.test.ts');
+await import('./callbacks.test.ts');
+await import('./account-formats.test.ts');
+await import('./explain.test.ts');
 
 /** The values of a setting other than its default. */
 const othersOf = (name: (typeof SETTING_NAMES)[number]): unknown[] => {

@@ -46,11 +46,13 @@ export interface ProjectionStore {
   statuses(projections: readonly Projection[]): Promise<ProjectionStatus[]>;
 }
 
-// The planner must not read whole tables because its statistics are old; compiling takes longer than it saves; a portion
-// is sorted and grouped in memory; and the commit does not wait for the disk, because a portion that a crash loses is
-// folded again.
+// The planner must not read whole tables because its statistics are old; compiling takes longer than it saves; and a
+// portion is sorted and grouped in memory.
 const BEGIN = `begin; set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
-  set local jit = off; set local work_mem = '32MB'; set local synchronous_commit = off`;
+  set local jit = off; set local work_mem = '32MB'`;
+
+/** The commit does not wait for the disk: a portion that a crash of the database loses is folded again. */
+const BEGIN_FOLD = `${BEGIN}; set local synchronous_commit = off`;
 
 const LOCK = 'select * from projections where name = $1 for update';
 
@@ -81,7 +83,7 @@ export function createProjectionStore({ pool }: Database): ProjectionStore {
   return {
     settled,
     fold: (projection, upTo) =>
-      inTransaction(pool, BEGIN, async (client) => {
+      inTransaction(pool, BEGIN_FOLD, async (client) => {
         const { name, logs } = projection;
         const { rows } = await client.query<ProgressRow>(`${LOCK} skip locked`, [name]);
         if (rows[0]) return foldPortion(client, projection, progressOf(rows[0]), upTo);
