@@ -2,7 +2,7 @@
 import { afterAll, vi } from 'vitest';
 import { SETTING_NAMES, SETTINGS } from '../../src/rules/settings.ts';
 
-// Another file of this worker may have loaded some of these tests; a second import of the same module would register none.
+// A worker loads a module once, and another of its files may have the same tests: these are loaded for this file alone.
 vi.resetModules();
 const { neighbours } = await import('../support/gateway.ts');
 await import('./sale.test.ts');
@@ -17,6 +17,7 @@ await import('./credit.test.ts');
 await import('./callbacks.test.ts');
 await import('./account-formats.test.ts');
 await import('./explain.test.ts');
+vi.resetModules();
 
 /** The values of a setting other than its default. */
 const othersOf = (name: (typeof SETTING_NAMES)[number]): unknown[] => {
