@@ -71,7 +71,7 @@ export function batch<Item, Result>(
     return batchMs * (1 + Math.ceil(waiting.length / (maxItems * maxInFlight)));
   });
 
-  // No timer: the items of one tick are sent together, and a lone item is sent at once.
+  // While nothing is in flight there is no timer: the items of one tick are sent together, and a lone item at once.
   function schedule(): void {
     if (scheduled || inFlight >= maxInFlight || waiting.length === 0) return;
     const patientMs = inFlight === 0 ? 0 : sentAt + besideAfterMs - performance.now();

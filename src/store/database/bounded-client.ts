@@ -9,7 +9,8 @@ import { StandbyServer } from './session.ts';
 /** The function of PostgreSQL that reports a cancelled wait for the standby; the text of the report is translated. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
 
-type Done = (error: Error | null, result?: pg.QueryResult) => void;
+/** Called with the result of what was sent, or with its failure. */
+export type Done<Result = pg.QueryResult> = (error: Error | null, result?: Result) => void;
 
 export class BoundedClient extends pg.Client {
   /** The address once for each of its hosts. */
@@ -76,11 +77,7 @@ export class BoundedClient extends pg.Client {
    * Sends something that has an end. When that exceeds the timeout, the connection is destroyed, because responses could no
    * longer be matched to statements; everything in flight fails.
    */
-  timed<Result>(
-    send: (end: (error: Error | null, result?: Result) => void) => void,
-    done: (error: Error | null, result?: Result) => void,
-    timeoutMs = this.#timeoutMs,
-  ): void {
+  timed<Result>(send: (end: Done<Result>) => void, done: Done<Result>, timeoutMs = this.#timeoutMs): void {
     let isOver = false;
     const expire = (): void => {
       isOver = true;

@@ -5,7 +5,7 @@ import { faultOf, isAnswerTimeout, isReadOnly } from '../../lib/flow/faults.ts';
 import { StartupError, UnreachableError } from '../../lib/flow/startup-error.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Schema } from '../schema.ts';
-import { BoundedClient } from './bounded-client.ts';
+import { BoundedClient, type Done } from './bounded-client.ts';
 import { openPipelinedConnection, type PipelinedConnection, type SessionConfig } from './pipelined-connection.ts';
 import { prepareSession, refuseSharedSessions, type SessionSettings, StandbyServer } from './session.ts';
 
@@ -71,16 +71,12 @@ export const connecting = {
  * connection, or to a server that is no longer the primary.
  */
 class PooledClient extends BoundedClient {
-  // biome-ignore lint/suspicious/noExplicitAny: the driver overloads this method a dozen times
-  override query(...args: any[]): any {
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    const answer: unknown = (super.query as any)(...args);
-    if (answer instanceof Promise) {
-      answer.catch((error) => {
-        if (isAnswerTimeout(error) || isReadOnly(error)) this.end().catch(() => undefined);
-      });
-    }
-    return answer;
+  override timed<Result>(send: (end: Done<Result>) => void, done: Done<Result>, timeoutMs?: number): void {
+    const end: Done<Result> = (error, result) => {
+      if (isAnswerTimeout(error) || isReadOnly(error)) this.end().catch(() => undefined);
+      done(error, result);
+    };
+    super.timed(send, end, timeoutMs);
   }
 }
 

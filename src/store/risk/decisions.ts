@@ -1,7 +1,7 @@
 /** Decisions of risk rules about payments, many at a time: reads what they need, decides, and writes them. */
 import type pg from 'pg';
 import { batch } from '../../lib/flow/batch.ts';
-import { isItemFault, isReadOnly } from '../../lib/flow/faults.ts';
+import { isItemFault } from '../../lib/flow/faults.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type MatchedRule,
@@ -280,29 +280,24 @@ async function decideAfterwards(client: BoundedClient, queued: readonly Queued[]
   return decided;
 }
 
-/**
- * Works with a connection. After a failure it is rolled back, or closed if that is not possible or it leads to a server
- * that is read-only.
- */
+/** Works with a connection of a pool. After a failure it is rolled back, or closed if that is not possible. */
 export async function onConnection<Result>(
   connections: pg.Pool,
   work: (client: pg.PoolClient & BoundedClient) => Promise<Result>,
 ): Promise<Result> {
   const client = (await connections.connect()) as pg.PoolClient & BoundedClient;
-  let broken: Error | undefined;
+  let isBroken: Error | undefined;
   try {
     return await work(client);
   } catch (error) {
-    broken = error as Error;
-    if (!isReadOnly(error)) {
-      await client
-        .query('rollback')
-        .then(() => (broken = undefined))
-        .catch(() => undefined);
-    }
+    isBroken = error as Error;
+    await client
+      .query('rollback')
+      .then(() => (isBroken = undefined))
+      .catch(() => undefined);
     throw error;
   } finally {
-    client.release(broken);
+    client.release(isBroken);
   }
 }
 
