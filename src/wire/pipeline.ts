@@ -3,6 +3,7 @@ import { environmentOfKey, findAccountByKey } from '../core/accounts/accounts.ts
 import type { Account, Gateway } from '../core/context.ts';
 import type { RequestBody } from '../core/requests/body.ts';
 import { partsWith, reversedReadings } from '../core/requests/reversed-texts.ts';
+import { CARD_SECRETS } from '../core/requests/s2s-body.ts';
 import { hasCardNumber, plainDigits } from '../lib/cards/search.ts';
 import { isReversedHash, isWireHash } from '../lib/crypto/hash.ts';
 import { continueWith, type MaybePromise } from '../lib/flow/maybe-promise.ts';
@@ -126,23 +127,19 @@ function checkPasswords(account: Account, body: RequestBody, problems: Problem[]
   for (const password of account.passwords()) {
     const containsPassword = (text: string): boolean =>
       text.length >= password.length && text.toLowerCase().includes(password);
-    const texts = body.value('card_number') === '' ? body.texts() : withCard(body);
-    for (const [name, value] of texts) {
+    const check = (name: string, value: string): void => {
       const isInName = containsPassword(name);
-      if (!isInName && !containsPassword(value)) continue;
+      if (!isInName && !containsPassword(value)) return;
       problems.push({
         field: isInName ? 'body' : printableName(name),
         sentence: 'This value contains the password of the account, which should never be sent.',
         docs: DOCS.mustNotBeSent,
       });
-    }
+    };
+    for (const [name, value] of body.texts()) check(name, value);
+    // The card is no longer among the texts.
+    if (body.value('card_number') !== '') for (const name of CARD_SECRETS) check(name, body.value(name));
   }
-}
-
-/** The card is no longer among the texts. */
-function* withCard(body: RequestBody): Generator<[name: string, value: string]> {
-  yield* body.texts();
-  for (const name of ['card_number', 'card_cvv2']) yield [name, body.value(name)];
 }
 
 /** Refuses card numbers, which would be stored in plain text. Digits of the order number are allowed everywhere. */

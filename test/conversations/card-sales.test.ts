@@ -196,6 +196,31 @@ describe('refusals', () => {
   });
 });
 
+describe('the vault', () => {
+  /** Whether the number is stored, and whether the row is as the commit that opened the payment wrote it. */
+  const stored = async (fields: Fields) => {
+    const { body } = await sell(fields);
+    const [card] = await shop.rows(`select c.sealed is not null as is_sealed, c.is_kept, c.xmin = h.xmin as is_first
+      from cards c join history h using (mid, payment_id) where c.payment_id = '${body.trans_id}' and h.seq = 1`);
+    return { status: body.status, ...card };
+  };
+
+  test.each([
+    ['01', 'SETTLED'],
+    ['02', 'DECLINED'],
+  ])('never gets the number of a sale that ends at once: %s, %s', async (card_exp_month, status) => {
+    expect(await stored({ card_exp_month })).toEqual({ status, is_sealed: false, is_kept: false, is_first: true });
+  });
+
+  test.each<[string, Fields, object]>([
+    ['a challenge', { card_exp_month: '05' }, { status: '3DS', is_sealed: true, is_kept: false }],
+    ['a token', { req_token: 'Y' }, { status: 'SETTLED', is_sealed: true, is_kept: true }],
+    ['recurring sales', { recurring_init: 'Y' }, { status: 'SETTLED', is_sealed: true, is_kept: true }],
+  ])('gets the number for %s', async (_, fields, expected) => {
+    expect(await stored(fields)).toEqual({ ...expected, is_first: false });
+  });
+});
+
 describe('the limits of card attempts', () => {
   const DECLINED = { card_exp_month: '02' };
   const limited = async (card_failures_per_address: number) => {

@@ -2,7 +2,7 @@
 import { addressPrefix } from '../../lib/http/address.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Settings } from '../../rules/settings.ts';
-import type { AttemptCounts, AttemptLimits, CardAttempt } from '../../store/cards/card-attempts.ts';
+import type { AttemptCounts, AttemptLimits, CardAttempt, CountItem } from '../../store/cards/card-attempts.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 
 /** The limit that refused a card. A refused card is neither stored nor sent to a provider. */
@@ -49,23 +49,30 @@ function report({ log, metrics }: Gateway, { mid, paymentId }: PaymentWithDetail
   metrics.cardRefused(limit);
 }
 
-/** The attempt of a card that comes with its order; it is stored with the payment. */
-export const sentAttempt = (gateway: Gateway, payment: PaymentWithDetails): CardAttempt =>
-  attemptOf(gateway, payment, payment.details.payer.ip ?? '', payment.createdAt);
+/** The attempt of a card that comes with its order, and the limits; it is stored with the payment. */
+export const sentAttempt = (gateway: Gateway, settings: Settings, payment: PaymentWithDetails): CountItem => ({
+  attempt: attemptOf(gateway, payment, payment.details.payer.ip ?? '', payment.createdAt),
+  bounds: boundsOf(settings, payment.createdAt),
+});
 
-/** Checks an attempt that was stored with its payment by `count`; one beyond a limit is removed, and does not count. */
+/** Checks an attempt that was stored with its payment; one beyond a limit is removed, and does not count. */
 export async function checkSentAttempt(
   gateway: Gateway,
-  { settings }: Account,
+  settings: Settings,
   payment: PaymentWithDetails,
-  count: (attempt: CardAttempt, bounds: AttemptLimits) => Promise<AttemptCounts>,
+  counted: AttemptCounts | undefined,
 ): Promise<CardRefusal | undefined> {
-  const attempt = sentAttempt(gateway, payment);
-  const refusal = refusalFor(await count(attempt, boundsOf(settings, attempt.at)), settings, attempt.at);
+  const counts = counted ?? (await countAgain(gateway, settings, payment));
+  const refusal = refusalFor(counts, settings, payment.createdAt);
   if (!refusal) return undefined;
-  await gateway.cardAttempts.remove(attempt);
+  await gateway.cardAttempts.remove(payment);
   report(gateway, payment, refusal);
   return refusal;
+}
+
+function countAgain(gateway: Gateway, settings: Settings, payment: PaymentWithDetails): Promise<AttemptCounts> {
+  const { attempt, bounds } = sentAttempt(gateway, settings, payment);
+  return gateway.cardAttempts.counts(attempt, bounds);
 }
 
 /** Inserts an attempt and checks again: the second check sees concurrent attempts, so they cannot exceed the limit. */

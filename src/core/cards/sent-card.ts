@@ -1,12 +1,15 @@
 /** A card that the merchant sends with its request: the limits, the vault and 3DS of the payment page, through another door. */
 import { Refusal } from '../../rules/errors.ts';
+import type { Settings } from '../../rules/settings.ts';
+import type { AttemptCounts } from '../../store/cards/card-attempts.ts';
 import type { KeptCard, PaymentWithDetails } from '../../store/payments/payments.ts';
+import type { SentItem } from '../../store/payments/write.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from '../payments/advance.ts';
 import { payByCard } from '../payments/authenticate.ts';
 import { screened } from '../risk/screen.ts';
-import { checkSentAttempt } from './card-attempts.ts';
-import { type Card, cardOfToken, keepCardWithin, newKeptCard, openSavedCard } from './vault.ts';
+import { checkSentAttempt, sentAttempt } from './card-attempts.ts';
+import { type Card, cardOfToken, keepCard, newKeptCard, openSavedCard, transientCard } from './vault.ts';
 
 /** The card of an order. It exists in memory only, until the vault has it. */
 export interface SentCard {
@@ -15,21 +18,33 @@ export interface SentCard {
   kept: KeptCard;
   /** The vault has the card already. */
   isSaved: boolean;
+  /** The settings of the account, with the limits of card attempts. */
+  settings: Settings;
 }
 
 /** The decline reason of a card beyond a limit; the payer is not on a page of the gateway, so that only the merchant gets it. */
 const TOO_MANY_CARDS = 'Too many cards were tried.';
 
-export const newCard = (card: Card, wantsToken: boolean): SentCard => ({
-  card,
-  kept: newKeptCard(card, wantsToken),
-  isSaved: false,
-});
+export const newCard = (
+  { settings }: Account,
+  card: Card,
+  needs: { hasToken: boolean; isRepeatable: boolean },
+): SentCard => ({ card, kept: newKeptCard(card, needs), isSaved: false, settings });
+
+/** What is written with the payment of a card. */
+export async function sentItem(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  { card, kept, settings }: SentCard,
+): Promise<SentItem> {
+  const counted = sentAttempt(gateway, settings, payment);
+  return kept.isTransient ? { ...counted, card: await transientCard(gateway, payment.mid, card, kept) } : counted;
+}
 
 /** The card of a token, with the security code if the merchant sent one. */
 export async function savedCard(
   gateway: Gateway,
-  { mid }: Account,
+  { mid, settings }: Account,
   token: string,
   cvv: Card['cvv'],
 ): Promise<SentCard> {
@@ -39,7 +54,7 @@ export async function savedCard(
   if (found.isExpired) throw new Refusal('expiredCardToken');
   const saved = await openSavedCard(gateway, mid, [token], found.card.cardId);
   if (!saved) throw new Refusal('unknownCardToken');
-  return { card: { ...saved.card, cvv }, kept: saved.kept, isSaved: true };
+  return { card: { ...saved.card, cvv }, kept: saved.kept, isSaved: true, settings };
 }
 
 /**
@@ -50,15 +65,14 @@ export async function payBySentCard(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-  { card, kept, isSaved }: SentCard,
+  { card, kept, isSaved, settings }: SentCard,
+  counts: AttemptCounts | undefined,
 ): Promise<PaymentWithDetails> {
-  const refusal = await checkSentAttempt(gateway, account, payment, (attempt, bounds) =>
-    isSaved
-      ? gateway.cardAttempts.counts(attempt, bounds)
-      : keepCardWithin(gateway, payment, card, kept, attempt, bounds),
-  );
-  if (refusal)
+  if (await checkSentAttempt(gateway, settings, payment, counts)) {
+    if (kept.isTransient) await gateway.cards.remove(payment.mid, kept.id);
     return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason: TOO_MANY_CARDS });
+  }
+  if (!isSaved && !kept.isTransient) await keepCard(gateway, payment, card, kept.token !== undefined, kept);
   const ip = payment.details.payer.ip ?? '';
   // The merchant's server sends the request, so nothing but the address is known of the payer's browser.
   const browser = { ip, language: '', userAgent: '', accept: '' };

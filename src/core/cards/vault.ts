@@ -1,15 +1,14 @@
 /** The vault: stores card data encrypted as long as it is needed, and decrypts it for calls to the provider. */
-import { createHmac } from 'node:crypto';
 import type { CardData } from '../../connectors/connector.ts';
 import { isCardNumber, isExpired, maskedNumber } from '../../lib/cards/card.ts';
 import { networkOf } from '../../lib/cards/networks.ts';
 import { hasNumber } from '../../lib/cards/search.ts';
+import { createHmacOf } from '../../lib/crypto/hmac.ts';
 import { newId, newSecret } from '../../lib/crypto/id.ts';
 import { boundTo, createSeal, newMasterKey, type Seal } from '../../lib/crypto/seal.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { AttemptCounts, AttemptLimits, CardAttempt } from '../../store/cards/card-attempts.ts';
-import type { CardRow, DataKeyRow, KeyedCard } from '../../store/cards/cards.ts';
+import type { CardRow, DataKeyRow, KeyedCard, TransientCard } from '../../store/cards/cards.ts';
 import type { AgedCard } from '../../store/installation/rotation.ts';
 import type { KeptCard, Payment, Transition } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
@@ -46,7 +45,7 @@ const fingerprintKeyBound = (mid: string): string => boundTo('fingerprint_keys',
 
 /** What was opened of keys that were read, as long as the store keeps them. */
 const dataSeals = new WeakMap<Buffer, Seal>();
-const fingerprintKeys = new WeakMap<Buffer, Buffer>();
+const fingerprintsOf = new WeakMap<Buffer, (number: string) => string>();
 
 function openedOnce<Opened>(known: WeakMap<Buffer, Opened>, sealed: Buffer, open: () => Opened): Opened {
   const opened = known.get(sealed) ?? open();
@@ -75,23 +74,43 @@ async function newestDataKey(gateway: Gateway, mid: string): Promise<DataKeyRow>
 export async function cardFingerprint(gateway: Gateway, mid: string, number: string): Promise<string> {
   const sealed = await gateway.cards.fingerprintKey(mid);
   if (sealed) {
-    const key = openedOnce(fingerprintKeys, sealed, () =>
-      Buffer.from(gateway.seal.open(sealed, fingerprintKeyBound(mid)), 'base64'),
+    const fingerprintOf = openedOnce(fingerprintsOf, sealed, () =>
+      createHmacOf(Buffer.from(gateway.seal.open(sealed, fingerprintKeyBound(mid)), 'base64')),
     );
-    return createHmac('sha256', key).update(number).digest('hex');
+    return fingerprintOf(number);
   }
   const made = gateway.seal.seal(newMasterKey(), fingerprintKeyBound(mid));
   await gateway.cards.insertFingerprintKey(mid, made, gateway.clock.now(mid));
   return cardFingerprint(gateway, mid, number);
 }
 
-/** What a payment stores of a card that the vault gets after the payment is written. */
-export const newKeptCard = (card: CardData, hasToken: boolean): KeptCard => {
+/**
+ * What a payment stores of a card that came with its order. The vault gets the card after the payment is written if
+ * something needs it after the payment: a token, or repetitions.
+ */
+export const newKeptCard = (
+  card: CardData,
+  { hasToken, isRepeatable }: { hasToken: boolean; isRepeatable: boolean },
+): KeptCard => {
   const number = card.number.reveal();
   const token = hasToken ? newSecret(24) : '';
   const row = { cardId: newId(), masked: maskedNumber(number), network: networkOf(number), token };
-  return keptCard(row, card, hasToken);
+  return { ...keptCard(row, card, hasToken), ...(!hasToken && !isRepeatable && { isTransient: true }) };
 };
+
+/** The row of a transient card: it identifies the card, and has no number. */
+export const transientCard = async (
+  gateway: Gateway,
+  mid: string,
+  card: CardData,
+  { id: cardId, masked, network }: KeptCard,
+): Promise<TransientCard> => ({
+  cardId,
+  token: newSecret(24),
+  fingerprint: await cardFingerprint(gateway, mid, card.number.reveal()),
+  masked,
+  network,
+});
 
 /**
  * Stores a card, without its security code, and returns what a payment may store of it. If it is `given`, the payment that
@@ -105,26 +124,8 @@ export async function keepCard(
   given?: KeptCard,
 ): Promise<KeptCard> {
   const isWaited = given !== undefined && isNeededLater(payment, given);
-  const { row } = await sealAndStore(gateway, payment, card, given, async (row) =>
-    (await gateway.cards.insert(row, isWaited)) ? true : undefined,
-  );
+  const row = await sealAndStore(gateway, payment, card, given, isWaited);
   return keptCard(row, card, hasToken);
-}
-
-/** Stores a card that came with its order, unless its attempt is beyond a limit. */
-export async function keepCardWithin(
-  gateway: Gateway,
-  payment: Payment,
-  card: CardData,
-  given: KeptCard,
-  attempt: CardAttempt,
-  bounds: AttemptLimits,
-): Promise<AttemptCounts> {
-  const isWaited = isNeededLater(payment, given);
-  const { stored } = await sealAndStore(gateway, payment, card, given, (row) =>
-    gateway.cards.insertWithin(row, attempt, bounds, isWaited),
-  );
-  return stored;
 }
 
 /** The payment for which a card is stored. */
@@ -137,13 +138,13 @@ type CardOwner = Pick<Payment, 'mid' | 'paymentId'> & Partial<Pick<Payment, 'isR
 const isNeededLater = ({ isRecurringInit = false }: CardOwner, { token }: KeptCard): boolean =>
   isRecurringInit || token !== undefined;
 
-async function sealAndStore<Stored>(
+async function sealAndStore(
   gateway: Gateway,
   { mid, paymentId }: CardOwner,
   card: CardData,
   given: KeptCard | undefined,
-  store: (row: CardRow) => Promise<Stored | undefined>,
-): Promise<{ row: CardRow; stored: Stored }> {
+  isWaited: boolean,
+): Promise<CardRow> {
   const cardId = given?.id ?? newId();
   const number = card.number.reveal();
   const content = JSON.stringify({ number, month: card.month, year: card.year, holder: card.holder });
@@ -162,8 +163,7 @@ async function sealAndStore<Stored>(
       paymentId,
       createdAt: gateway.clock.now(mid),
     };
-    const stored = await store(row);
-    if (stored !== undefined) return { row, stored };
+    if (await gateway.cards.insert(row, isWaited)) return row;
     // A rotation has just retired the data key; there is a newer one.
   }
 }
@@ -214,6 +214,8 @@ export function cardsAfter({ before, after }: Transition): Transition['cards'] {
   const { card, recurringOf } = after.details;
   // A repetition uses the card of the first payment.
   if (!card || recurringOf !== undefined || hasOutcome(before) || !hasOutcome(after)) return undefined;
+  // No challenge began, so that the number was never stored.
+  if (card.isTransient && before.state === 'PREPARE') return undefined;
   return { neededId: card.token !== undefined || after.recurringToken !== null ? card.id : null };
 }
 

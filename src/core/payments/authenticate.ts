@@ -6,7 +6,7 @@ import { REASONS } from '../../rules/reasons.ts';
 import type { ThreeDsRequest } from '../../rules/risk/actions.ts';
 import type { CallRecord, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { displayName } from '../accounts/accounts.ts';
-import type { Card } from '../cards/vault.ts';
+import { type Card, keepCard } from '../cards/vault.ts';
 import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
@@ -66,6 +66,9 @@ async function authenticateAndSubmit(
     return submit(gateway, payment, account, { card, browser, threeDs });
   const { authentication } = answer;
   if (answer.kind === 'challenge') {
+    const kept = payment.details.card;
+    // The card is submitted when the payer comes back, perhaps by another process.
+    if (kept?.isTransient) await keepCard(gateway, payment, card, false, kept);
     gateway.securityCodes.keep(payment.paymentId, card.cvv);
     return advance(gateway, payment, {
       event: 'challenged',

@@ -10,10 +10,10 @@ import { LIMITS } from '../../rules/limits.ts';
 import { payerTimeOf } from '../../rules/payer-minutes.ts';
 import { CARD_MUST_REST, REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
+import type { AttemptCounts } from '../../store/cards/card-attempts.ts';
 import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { Schedule } from '../../store/schedules/schedules.ts';
-import { sentAttempt } from '../cards/card-attempts.ts';
-import { payBySentCard, type SentCard } from '../cards/sent-card.ts';
+import { payBySentCard, type SentCard, sentItem } from '../cards/sent-card.ts';
 import { openCard } from '../cards/vault.ts';
 import { chooseRoute, factsOf, type RouteChoice } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -79,8 +79,8 @@ export async function openPayment(gateway: Gateway, account: Account, order: Ord
   const evaluated = isSubmittedAtOnce(order) ? await openEvaluated(gateway, account, payment) : undefined;
   if (evaluated?.made)
     return screenedBy(gateway, payment, evaluated.made, (passed) => submit(gateway, passed, account));
-  if (evaluated?.isOpened ?? (await reserveOrder(gateway, payment, order)))
-    return begin(gateway, account, payment, order);
+  const reserved = evaluated?.isOpened ?? (await reserveOrder(gateway, payment, order));
+  if (reserved) return begin(gateway, account, payment, order, reserved);
   return openAgain(gateway, account, payment, order);
 }
 
@@ -113,7 +113,8 @@ export async function openOnce(
     if (recover && !newest && (await isOfCredit(gateway, payment))) return undefined;
     if (await recover?.(newest)) continue;
     const attempt = { ...payment, attempt: (newest?.attempt ?? 0) + 1 };
-    if (await reserveOrder(gateway, attempt, order)) return begin(gateway, account, attempt, order);
+    const reserved = await reserveOrder(gateway, attempt, order);
+    if (reserved) return begin(gateway, account, attempt, order, reserved);
     if (!newest && (await isOfCredit(gateway, payment))) return undefined;
   }
 }
@@ -126,31 +127,37 @@ const isOfCredit = async ({ credits }: Gateway, { mid, orderId }: Payment): Prom
 export const requestFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, content: string): string =>
   fingerprints.digest(content, 'fingerprint').slice(0, 32);
 
+/** Whether the payment of an order was written; with a card that came with the order, how often cards were tried. */
+type Reserved = boolean | AttemptCounts;
+
 /** Writes the payment of an order; its subscription is written first, so that no payment succeeds without it. */
 export const reserveOrder = (
   gateway: Gateway,
   payment: PaymentWithDetails,
   order: Pick<Order, 'schedule' | 'wallet' | 'sentCard'>,
-): Promise<boolean> =>
+): Promise<Reserved> =>
   order.schedule ? reserveAndSubscribe(gateway, payment, order, order.schedule) : writeIntent(gateway, payment, order);
 
-const writeIntent = (
+async function writeIntent(
   gateway: Gateway,
   payment: PaymentWithDetails,
   { wallet, sentCard }: Pick<Order, 'wallet' | 'sentCard'>,
-): Promise<boolean> => gateway.payments.open(payment, wallet?.token, sentCard && sentAttempt(gateway, payment));
+): Promise<Reserved> {
+  const sent = sentCard && (await sentItem(gateway, payment, sentCard));
+  return gateway.payments.open(payment, wallet?.token, sent);
+}
 
 async function reserveAndSubscribe(
   gateway: Gateway,
   payment: PaymentWithDetails,
   order: Pick<Order, 'wallet' | 'sentCard'>,
   schedule: Schedule,
-): Promise<boolean> {
+): Promise<Reserved> {
   const subscription = subscriptionTo(schedule, payment);
   await gateway.schedules.subscribe(subscription);
-  const isReserved = await writeIntent(gateway, payment, order);
-  if (!isReserved) await gateway.schedules.unsubscribe(subscription);
-  return isReserved;
+  const reserved = await writeIntent(gateway, payment, order);
+  if (!reserved) await gateway.schedules.unsubscribe(subscription);
+  return reserved;
 }
 
 /** Submits a payment, unless the payer has to visit the payment page first. */
@@ -159,12 +166,13 @@ function begin(
   account: Account,
   payment: PaymentWithDetails,
   order: Order,
+  reserved: Reserved,
 ): Promise<PaymentWithDetails> {
   // The payer chooses a brand on the payment page.
   if (payment.brand === NO_BRAND_YET) return Promise.resolve(payment);
   const { recurringOf } = payment.details;
   return recurringOf === undefined
-    ? send(gateway, account, payment, order)
+    ? send(gateway, account, payment, order, reserved)
     : beginRepetition(gateway, account, payment, order, recurringOf);
 }
 
@@ -176,7 +184,8 @@ async function beginRepetition(
   order: Order,
   first: string,
 ): Promise<PaymentWithDetails> {
-  if (!(await gateway.schedules.isSeriesRefused(payment.mid, first))) return send(gateway, account, payment, order);
+  if (!(await gateway.schedules.isSeriesRefused(payment.mid, first)))
+    return send(gateway, account, payment, order, true);
   return advance(gateway, payment, {
     event: 'declined',
     actor: 'merchant',
@@ -190,6 +199,7 @@ function send(
   account: Account,
   payment: PaymentWithDetails,
   order: Order,
+  reserved: Reserved,
 ): Promise<PaymentWithDetails> {
   const { wallet } = order;
   if (wallet) {
@@ -197,7 +207,10 @@ function send(
       payByWallet(gateway, passed, account, wallet, undefined, threeDs),
     );
   }
-  if (order.sentCard) return payBySentCard(gateway, payment, account, order.sentCard);
+  if (order.sentCard) {
+    const counts = typeof reserved === 'object' ? reserved : undefined;
+    return payBySentCard(gateway, payment, account, order.sentCard, counts);
+  }
   if (payment.details.card) return submitCard(gateway, payment, account, payment.details.card);
   if (!order.needsFields) return screened(gateway, account, payment, {}, (passed) => submit(gateway, passed, account));
   return advance(gateway, payment, { event: 'redirected', actor: 'merchant', nextStep: { kind: 'fields' } });
@@ -245,7 +258,8 @@ async function openAgain(
     const isOfSchedule = order.retries !== undefined && order.scheduleId !== undefined && order.schedule === undefined;
     const paymentId = isOfSchedule ? retryId(gateway, newest) : payment.paymentId;
     const retry = { ...payment, paymentId, attempt: newest.attempt + 1 };
-    if (await reserveOrder(gateway, retry, order)) return begin(gateway, account, retry, order);
+    const reserved = await reserveOrder(gateway, retry, order);
+    if (reserved) return begin(gateway, account, retry, order, reserved);
     if (await isTokenUsed()) throw usedToken();
   }
 }

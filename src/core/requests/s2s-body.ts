@@ -18,7 +18,7 @@ export type S2sBody = RequestBody & {
 };
 
 /** The fields that leave the form before anything else reads it. */
-const CARD_SECRETS = ['card_number', 'card_cvv2'] as const;
+export const CARD_SECRETS = ['card_number', 'card_cvv2'] as const;
 type CardSecret = (typeof CARD_SECRETS)[number];
 const isCardSecret = (name: string): name is CardSecret => (CARD_SECRETS as readonly string[]).includes(name);
 

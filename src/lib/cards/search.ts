@@ -42,16 +42,18 @@ export function plainDigits(text: string): string {
 /** The first digit that is not ASCII. */
 const OTHER_DIGITS_FROM = 0x660;
 
-/** Whether a text may have enough digits; most texts have not. */
-function mayHaveNumber(text: string): boolean {
-  if (text.length < LEAST_DIGITS) return false;
+/** Whether a text may have so many digits, also as references such as `&#52;`; most texts have not. */
+export function mayHaveDigits(text: string, least: number): boolean {
+  if (text.length < least) return false;
   let digits = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if ((code >= 0x30 && code <= 0x39) || code >= OTHER_DIGITS_FROM) digits++;
   }
-  return digits >= LEAST_DIGITS;
+  return digits >= least;
 }
+
+const mayHaveNumber = (text: string): boolean => mayHaveDigits(text, LEAST_DIGITS);
 
 /** Digits without a separator. */
 interface Group {

@@ -1,5 +1,6 @@
 /** Keyed digests and tags that only this installation can compute. */
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
+import { createHmacOf } from './hmac.ts';
 
 const TAG_BYTES = 16;
 
@@ -13,15 +14,21 @@ export interface Fingerprints {
   isTag(tag: string, text: string, purpose: string): boolean;
 }
 
+/** Makes what belongs to a purpose once; there are few purposes. */
+function remembered<Made>(make: (purpose: string) => Made): (purpose: string) => Made {
+  const made = new Map<string, Made>();
+  return (purpose) => {
+    const known = made.get(purpose) ?? make(purpose);
+    made.set(purpose, known);
+    return known;
+  };
+}
+
 /** `derive` returns the key of a purpose. It must not change, because stored digests and sent links stay in use. */
 export function createFingerprints(derive: (purpose: string) => Buffer): Fingerprints {
-  const keyTexts = new Map<string, string>();
-  const keyText = (purpose: string): string => {
-    const key = keyTexts.get(purpose) ?? derive(purpose).toString('hex');
-    keyTexts.set(purpose, key);
-    return key;
-  };
-  const mac = (text: string, purpose: string): Buffer => createHmac('sha256', derive(purpose)).update(text).digest();
+  const keyText = remembered((purpose) => derive(purpose).toString('hex'));
+  const hmacOf = remembered((purpose) => createHmacOf(derive(purpose)));
+  const mac = (text: string, purpose: string): Buffer => Buffer.from(hmacOf(purpose)(text), 'hex');
   const tag = (text: string, purpose: string): string =>
     mac(text, purpose).subarray(0, TAG_BYTES).toString('base64url');
   return {

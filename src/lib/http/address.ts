@@ -101,7 +101,7 @@ function groupsOf(address: string): string[] {
 
 /** The network that rate limits count as one client: an IPv4 address itself, the /64 of an IPv6 address. */
 export function addressPrefix(address: string): string {
-  if (!isIPv6(address)) return address;
+  if (!address.includes(':') || !isIPv6(address)) return address;
   return `${groupsOf(address)
     .slice(0, GROUPS / 2)
     .join(':')}::/64`;

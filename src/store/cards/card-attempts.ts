@@ -38,7 +38,7 @@ export interface AttemptCounts {
 export interface CardAttemptStore {
   /** Stores an attempt and deletes older ones of the account; false when it is stored already. */
   insert(attempt: CardAttempt, deleteBefore: number): Promise<boolean>;
-  remove(attempt: CardAttempt): Promise<void>;
+  remove(attempt: Pick<CardAttempt, 'mid' | 'orderId' | 'attempt'>): Promise<void>;
   ofSession(session: Pick<CardAttempt, 'mid' | 'orderId' | 'sessionId'>): Promise<number>;
   counts(attempt: CardAttempt, bounds: AttemptLimits): Promise<AttemptCounts>;
 }
@@ -82,9 +82,8 @@ export interface CountItem {
   attempt: CardAttempt;
   bounds: AttemptLimits;
 }
-/** The columns of items that `counted` reads, besides the account. */
-export const COUNTED: Column<CountItem>[] = [
-  ...ofAttempt<CountItem>(ATTEMPT.slice(1)),
+const COUNTED: Column<CountItem>[] = [
+  ...ofAttempt<CountItem>(ATTEMPT),
   ['since', 'timestamptz', ({ bounds }) => bounds.since],
   ['per_session', 'int', ({ bounds }) => bounds.attemptsPerSession],
   ['per_source', 'int', ({ bounds }) => bounds.failuresPerSource],
@@ -104,7 +103,7 @@ const PAYMENT_OF = `
  * concurrent attempts cannot exceed the limit. For an account only finished attempts count, because a busy shop always
  * has many payers at their banks; they are counted once for all items of the account.
  */
-export const COUNTS = `accounts as materialized (
+const COUNTS = `accounts as materialized (
   select a.mid, a.per_account, a.among, (
       select ended.at from (
         select t.at, p.authorised from card_attempts t cross join lateral (${PAYMENT_OF}) p
@@ -116,13 +115,16 @@ export const COUNTS = `accounts as materialized (
     select mid, per_account, among, min(since) as since from items where per_account > 0 group by mid, per_account, among
   ) a
 ), counted as materialized (
-  select i.ordinal, i.per_session,
+  select i.ordinal,
     (select count(*)::int from card_attempts t
      where t.mid = i.mid and t.order_id = i.order_id and t.attempt <> i.attempt and t.session_id = i.session_id)
       as "attemptsOfSession",
     case when i.per_source > 0 then (
       select t.at from (
-        select * from card_attempts t where t.mid = i.mid and t.source = i.source and t.at > i.since offset 0
+        -- Compared as a pair, so that only the index of sources has the time: the plan of an empty table would read all
+        -- attempts of the account since then.
+        select * from card_attempts t
+        where t.mid = i.mid and t.source = i.source and (t.source, t.at) > (i.source, i.since) offset 0
       ) t left join lateral (${PAYMENT_OF}) p on true
       where (t.order_id, t.attempt) <> (i.order_id, i.attempt) and coalesce(p.authorised, 0) = 0
       order by t.at desc offset i.per_source - 1 limit 1) end as "sourceFullSince",
@@ -130,16 +132,16 @@ export const COUNTS = `accounts as materialized (
      where a.mid = i.mid and a.per_account = i.per_account and a.among = i.among) as "accountFullSince"
   from items i
 )`;
-/** SQL: what `AttemptCounts` has of a row of `counted`. */
-export const COUNTS_READ = '"attemptsOfSession", "sourceFullSince", "accountFullSince"';
-/** SQL: whether a row `c` of `counted` has reached no limit. */
-export const IS_WITHIN = `(c.per_session = 0 or c."attemptsOfSession" < c.per_session)
-  and c."sourceFullSince" is null and c."accountFullSince" is null`;
-
-const COUNT_ITEMS = itemRows<CountItem>([['mid', 'uuid', ({ attempt }) => attempt.mid], ...COUNTED]);
+const COUNT_ITEMS = itemRows(COUNTED);
 const COUNT = `
   with items as materialized (select * from ${COUNT_ITEMS.rows('i', 'ordinal')}), ${COUNTS}
-  select ${COUNTS_READ} from counted order by ordinal`;
+  select "attemptsOfSession", "sourceFullSince", "accountFullSince" from counted order by ordinal`;
+
+/** Counts the attempts for each item. Items that were stored before are counted for each other. */
+export const countAttempts = (
+  connection: Pick<PipelinedConnection, 'query'>,
+  items: CountItem[],
+): Promise<AttemptCounts[]> => run<AttemptCounts>(connection, 'count_card_attempts', COUNT, COUNT_ITEMS.values(items));
 
 const keyOf = (mid: string, orderId: string, attempt: number): string => `${mid} ${attempt} ${orderId}`;
 
@@ -164,9 +166,7 @@ export function createCardAttemptStore({ pool, writes, reads, isolated }: Databa
     insertAll(writes),
     isolating(({ attempt: { mid, orderId, attempt } }) => keyOf(mid, orderId, attempt), insertAll(isolated)),
   );
-  const count = batched('count_card_attempts', (items: CountItem[]) =>
-    run<AttemptCounts>(reads, 'count_card_attempts', COUNT, COUNT_ITEMS.values(items)),
-  );
+  const count = batched('count_card_attempts', (items: CountItem[]) => countAttempts(reads, items));
   return {
     insert: (attempt, deleteBefore) => insert({ attempt, deleteBefore }),
     async remove({ mid, orderId, attempt }) {

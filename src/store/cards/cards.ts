@@ -7,16 +7,6 @@ import type { Database } from '../database/database.ts';
 import { type Column, itemRows, listed, namesOf } from '../database/item-rows.ts';
 import { type PipelinedConnection, run } from '../database/pipelined-connection.ts';
 import { createBatching, isolating } from '../payments/batch.ts';
-import {
-  type AttemptCounts,
-  type AttemptLimits,
-  type CardAttempt,
-  COUNTED,
-  COUNTS,
-  COUNTS_READ,
-  type CountItem,
-  IS_WITHIN,
-} from './card-attempts.ts';
 
 export interface CardRow {
   mid: string;
@@ -30,6 +20,9 @@ export interface CardRow {
   paymentId: string;
   createdAt: number;
 }
+
+/** The card of a payment whose number is not stored. */
+export type TransientCard = Pick<CardRow, 'cardId' | 'token' | 'fingerprint' | 'masked' | 'network'>;
 
 /** What identifies the card of a sale, also after its number was erased. */
 export type SoldCard = Pick<CardRow, 'mid' | 'cardId' | 'fingerprint' | 'paymentId'>;
@@ -45,20 +38,10 @@ export interface DataKeyRow {
 
 export interface CardStore {
   /**
-   * False when the data key of the card was retired meanwhile. A card need not be waited for until it is on the disk if
-   * nothing needs it before the next commit of its payment.
+   * Stores a card, or the number of a transient one; false when the data key of the card was retired meanwhile. A card need
+   * not be waited for until it is on the disk if nothing needs it before the next commit of its payment.
    */
   insert(card: CardRow, isWaited: boolean): Promise<boolean>;
-  /**
-   * Inserts a card only if its attempt, which is stored, is within the limits; returns the counts. Undefined if the data
-   * key was retired.
-   */
-  insertWithin(
-    card: CardRow,
-    attempt: CardAttempt,
-    bounds: AttemptLimits,
-    isWaited: boolean,
-  ): Promise<AttemptCounts | undefined>;
   remove(mid: string, cardId: string): Promise<void>;
   /**
    * Erases the card numbers of payments with an outcome, or marks them as kept, as the transition to the outcome does: for
@@ -139,25 +122,12 @@ const CARD_ITEMS = itemRows<CardRow>(CARD);
 const INSERT = `
   insert into cards (${listed(namesOf(CARD))})
   select ${listed(namesOf(CARD), 'i')}`;
-const INSERT_WAITED = `${INSERT} from ${CARD_ITEMS.rows('i')}`;
-const INSERT_UNWAITED = `with ${UNWAITED} ${INSERT_WAITED}, unwaited`;
-
-/** A card that came with its order, and the attempt that was stored with the payment. */
-interface SentItem extends CountItem {
-  card: CardRow;
-}
-const SENT_ITEMS = itemRows<SentItem>([
-  ...CARD.map(([name, type, read]) => [name, type, ({ card }: SentItem) => read(card)] as Column<SentItem>),
-  ...(COUNTED as Column<SentItem>[]),
-]);
-const insertWithinLimits = (parts: string, tables: string): string => `
-  with ${parts}items as materialized (select * from ${SENT_ITEMS.rows('i', 'ordinal')}), ${COUNTS}, inserted as (
-    ${INSERT} from counted c join items i on i.ordinal = c.ordinal${tables}
-    where ${IS_WITHIN}
-  )
-  select ${COUNTS_READ} from counted order by ordinal`;
-const INSERT_SENT = insertWithinLimits('', '');
-const INSERT_SENT_UNWAITED = insertWithinLimits(`${UNWAITED}, `, ', unwaited');
+/** The sweep erases a number that was stored after the outcome. */
+const OR_SEAL = `
+  on conflict (mid, card_id) do update set sealed = excluded.sealed, key_version = excluded.key_version
+  where cards.sealed is null and cards.payment_id = excluded.payment_id`;
+const INSERT_WAITED = `${INSERT} from ${CARD_ITEMS.rows('i')} ${OR_SEAL}`;
+const INSERT_UNWAITED = `with ${UNWAITED} ${INSERT} from ${CARD_ITEMS.rows('i')}, unwaited ${OR_SEAL}`;
 
 /** The keys of an account change with a rotation only; one that was retired meanwhile is refused by the foreign key. */
 const KEYS_KEPT = { maxEntries: LIMITS.accountsRemembered, maxAgeMs: LIMITS.vaultKeyAgeMs, maxMissAgeMs: 0 };
@@ -177,17 +147,6 @@ export function createCardStore({ query, pool, writes, isolated }: Database): Ca
   };
   const insert = inserting('insert_cards', INSERT_WAITED);
   const insertUnwaited = inserting('insert_cards_unwaited', INSERT_UNWAITED);
-  const insertingSent = (name: string, text: string) => {
-    const insertAll = (connection: PipelinedConnection) => (items: SentItem[]) =>
-      run<AttemptCounts>(connection, name, text, SENT_ITEMS.values(items));
-    return batched(
-      name,
-      insertAll(writes),
-      isolating(({ card }) => card.cardId, insertAll(isolated)),
-    );
-  };
-  const insertSent = insertingSent('insert_sent_cards', INSERT_SENT);
-  const insertSentUnwaited = insertingSent('insert_sent_cards_unwaited', INSERT_SENT_UNWAITED);
   const dataKeys = createCache<DataKeyRow>(KEYS_KEPT);
   const fingerprintKeys = createCache<Buffer>(KEYS_KEPT);
   /** Undefined if the insert failed because its data key was retired; the next one uses a newer key. */
@@ -210,8 +169,6 @@ export function createCardStore({ query, pool, writes, isolated }: Database): Ca
     async insert(card, isWaited) {
       return (await unlessRetired((isWaited ? insert : insertUnwaited)(card))) ?? false;
     },
-    insertWithin: (card, attempt, bounds, isWaited) =>
-      unlessRetired((isWaited ? insertSent : insertSentUnwaited)({ card, attempt, bounds })),
     async remove(mid, cardId) {
       await query.deleteFrom('cards').where('mid', '=', mid).where('cardId', '=', cardId).execute();
     },

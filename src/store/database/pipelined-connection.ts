@@ -88,13 +88,15 @@ export const run = async <Row extends pg.QueryResultRow>(
   values: unknown[],
 ): Promise<Row[]> => (await connection.query<Row>({ name, text, values })).rows;
 
-/** Runs a statement again when PostgreSQL aborted it to resolve a deadlock; an aborted statement wrote nothing. */
-export const runUnlessDeadlocked: typeof run = async (connection, name, text, values) => {
+/** Sends again what PostgreSQL aborted to resolve a deadlock; an aborted statement wrote nothing. */
+export async function unlessDeadlocked<Result>(send: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await run(connection, name, text, values);
+      return await send();
     } catch (error) {
       if (attempt === DEADLOCK_ATTEMPTS || !isDeadlock(error)) throw error;
     }
   }
-};
+}
+
+export const runUnlessDeadlocked: typeof run = (...statement) => unlessDeadlocked(() => run(...statement));

@@ -57,6 +57,8 @@ export interface KeptCard {
   expiry: string;
   /** Present if the merchant requested a token, or used one. */
   token?: string;
+  /** The number went to the provider without being stored; the vault gets it only if a challenge interrupts the payment. */
+  isTransient?: true;
   /** The card was removed from the vault by request: its token no longer works, and the payment cannot be repeated. */
   removed?: true;
 }

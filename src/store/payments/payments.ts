@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { isDivisionByZero, isLost, Outage } from '../../lib/flow/faults.ts';
 import { NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { CardAttempt } from '../cards/card-attempts.ts';
+import type { AttemptCounts } from '../cards/card-attempts.ts';
 import { claimStatement, columns, dueConnectors, dueSince, hastenStatement, iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { itemRows } from '../database/item-rows.ts';
@@ -19,6 +19,7 @@ import {
   type OpenItem,
   openPayments,
   RISK_VERSION,
+  type SentItem,
   sizeOf,
   TOO_LATE,
   type TransitionItem,
@@ -183,9 +184,10 @@ const COLLECT = `
 export interface PaymentStore extends PaymentLists {
   /**
    * Inserts a payment, which reserves its order and uses up its wallet token, and the attempt of a card that came with it;
-   * false if this attempt of the order exists, a credit has the order, or another payment used the token.
+   * false if this attempt of the order exists, a credit has the order, or another payment used the token. With an attempt
+   * it returns the counts for it, or true if the attempt was stored and could not be counted.
    */
-  open(payment: PaymentWithDetails, token?: UsedToken, cardAttempt?: CardAttempt): Promise<boolean>;
+  open(payment: PaymentWithDetails, token?: UsedToken, sent?: SentItem): Promise<boolean | AttemptCounts>;
   /** Writes a transition; false if the payment has changed since it was read. */
   transition(transition: Transition): Promise<boolean>;
   /**
@@ -276,10 +278,10 @@ export function createPaymentStore(
 
   return {
     ...createPaymentLists(pool, PAYMENT_COLUMNS),
-    async open(payment, token, cardAttempt) {
+    async open(payment, token, sent) {
       let opened: Opened;
       try {
-        opened = await open({ payment, details: JSON.stringify(payment.details), token, cardAttempt });
+        opened = await open({ payment, details: JSON.stringify(payment.details), token, sent });
       } catch (error) {
         if (isTokenUsed(error)) return false;
         if (!isDivisionByZero(error)) throw error;

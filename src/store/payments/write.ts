@@ -2,20 +2,31 @@
 import { NO_CALLBACK_ADDRESS } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isRetriable, STATE_NAMES } from '../../rules/states.ts';
-import { type CardAttempt, forgetAttempts } from '../cards/card-attempts.ts';
-import { IS_UNDECIDED, keptIf } from '../cards/cards.ts';
+import { type AttemptCounts, type CountItem, countAttempts, forgetAttempts } from '../cards/card-attempts.ts';
+import { IS_UNDECIDED, keptIf, type TransientCard } from '../cards/cards.ts';
 import { compare, iso } from '../database/columns.ts';
 import { assigned, type Column, type ItemRows, itemRows, listed, namesOf } from '../database/item-rows.ts';
-import { type PipelinedConnection, type run, runUnlessDeadlocked } from '../database/pipelined-connection.ts';
+import {
+  type PipelinedConnection,
+  run,
+  runUnlessDeadlocked,
+  type Statement,
+  unlessDeadlocked,
+} from '../database/pipelined-connection.ts';
 import type { UsedToken } from '../wallets/wallet-tokens.ts';
 import type { OperationRow, PaymentWithDetails, Transition } from './payment.ts';
+
+/** A card that came with its order: its attempt, which is stored and counted, and the card if its number is not stored. */
+export interface SentItem extends CountItem {
+  card?: TransientCard | undefined;
+}
 
 /** A payment to open. Large values are serialised once, for the statement and for the size of the batch. */
 export interface OpenItem {
   payment: PaymentWithDetails;
   details: string;
   token?: UsedToken | undefined;
-  cardAttempt?: CardAttempt | undefined;
+  sent?: SentItem | undefined;
 }
 export interface TransitionItem {
   transition: Transition;
@@ -41,8 +52,8 @@ export const RISK_VERSION = '(select version from risk_version where is_only) as
 /** Returned if the statement ran too late to open payments. */
 export const TOO_LATE = -1;
 
-/** Whether a payment was opened. */
-export type Opened = boolean | typeof TOO_LATE;
+/** Whether a payment was opened; with the attempt of a card, the counts for it, unless counting failed. */
+export type Opened = boolean | AttemptCounts | typeof TOO_LATE;
 
 /** The columns of a new payment that depend on its request. */
 const OPEN: Column<OpenItem>[] = [
@@ -74,15 +85,16 @@ const TOKEN: Column<OpenItem>[] = [
   ['forget_at', 'timestamptz', ({ token }) => token?.forgetAt ?? null],
 ];
 
-/** The attempt of a card that came with the order; null for other payments. */
-const CARD_ATTEMPT: Column<OpenItem>[] = [
-  ['session_id', 'uuid', ({ cardAttempt }) => cardAttempt?.sessionId ?? null],
-  ['source', 'text', ({ cardAttempt }) => cardAttempt?.source ?? null],
-  [
-    'delete_before',
-    'timestamptz',
-    ({ cardAttempt }) => (cardAttempt ? cardAttempt.at - LIMITS.cardAttemptKeptMs : null),
-  ],
+/** The attempt of a card that came with the order, and its card; null for other payments. */
+const SENT: Column<OpenItem>[] = [
+  ['session_id', 'uuid', ({ sent }) => sent?.attempt.sessionId ?? null],
+  ['source', 'text', ({ sent }) => sent?.attempt.source ?? null],
+  ['delete_before', 'timestamptz', ({ sent }) => (sent ? sent.attempt.at - LIMITS.cardAttemptKeptMs : null)],
+  ['card_id', 'uuid', ({ sent }) => sent?.card?.cardId ?? null],
+  ['card_token', 'text', ({ sent }) => sent?.card?.token ?? null],
+  ['card_fingerprint', 'text', ({ sent }) => sent?.card?.fingerprint ?? null],
+  ['card_masked', 'text', ({ sent }) => sent?.card?.masked ?? null],
+  ['card_network', 'text', ({ sent }) => sent?.card?.network ?? null],
 ];
 
 const jsonOrNull = (value: object | null): string | null => value && JSON.stringify(value);
@@ -166,7 +178,7 @@ const OPERATION_ITEMS = itemRows<OperationItem>(
 );
 
 /** The statement that opens payments. Its last parameter is the time until which payments may be opened. */
-function openStatement({ rows, next }: ItemRows<OpenItem>, hasTokens: boolean, hasAttempts: boolean): string {
+function openStatement({ rows, next }: ItemRows<OpenItem>, hasTokens: boolean, hasSent: boolean): string {
   const openUntil = `$${next}::timestamptz`;
   return `
   with clock as (
@@ -196,7 +208,7 @@ function openStatement({ rows, next }: ItemRows<OpenItem>, hasTokens: boolean, h
   ), inserted_history as (
     insert into history (mid, payment_id, seq, event, to_state, actor, at)
     select mid, payment_id, 1, 'opened', 'PREPARE', 'merchant', created_at from opened
-  )${hasTokens ? USE_TOKENS : ''}${hasAttempts ? INSERT_ATTEMPTS : ''}
+  )${hasTokens ? USE_TOKENS : ''}${hasSent ? INSERT_SENT : ''}
   -- Checked again at the end: a statement that took longer than the sender waits fails by a division by zero.
   select payment_id as "paymentId", 0 / (clock_timestamp() < ${openUntil})::int as late, ${RISK_VERSION} from opened
   union all
@@ -216,12 +228,17 @@ const USE_TOKENS = `, used_tokens as (
     where i.replay_key is not null
   )`;
 
-const INSERT_ATTEMPTS = `, ${forgetAttempts('items where source is not null')}, inserted_attempts as (
+const INSERT_SENT = `, ${forgetAttempts('items where source is not null')}, inserted_attempts as (
     insert into card_attempts (mid, order_id, attempt, session_id, source, at)
     select o.mid, i.order_id, i.attempt, i.session_id, i.source, o.created_at
     from opened o join items i on i.payment_id = o.payment_id
     where i.source is not null
     on conflict do nothing
+  ), inserted_cards as (
+    insert into cards (mid, card_id, token, fingerprint, masked, network, payment_id, created_at)
+    select o.mid, i.card_id, i.card_token, i.card_fingerprint, i.card_masked, i.card_network, o.payment_id, o.created_at
+    from opened o join items i on i.payment_id = o.payment_id
+    where i.card_id is not null
   )`;
 
 interface OpenStatement {
@@ -230,20 +247,19 @@ interface OpenStatement {
   rows: ItemRows<OpenItem>;
 }
 
-function openVariant(name: string, hasTokens: boolean, hasAttempts: boolean): OpenStatement {
-  const rows = itemRows<OpenItem>([...OPEN, ...(hasTokens ? TOKEN : []), ...(hasAttempts ? CARD_ATTEMPT : [])]);
-  return { name, text: openStatement(rows, hasTokens, hasAttempts), rows };
+function openVariant(name: string, hasTokens: boolean, hasSent: boolean): OpenStatement {
+  const rows = itemRows<OpenItem>([...OPEN, ...(hasTokens ? TOKEN : []), ...(hasSent ? SENT : [])]);
+  return { name, text: openStatement(rows, hasTokens, hasSent), rows };
 }
 const OPENS = openVariant('open', false, false);
 const OPENS_WITH_TOKENS = openVariant('open_with_tokens', true, false);
-const OPENS_WITH_ATTEMPTS = openVariant('open_with_attempts', false, true);
+const OPENS_WITH_SENT = openVariant('open_with_sent', false, true);
 const OPENS_WITH_BOTH = openVariant('open_with_both', true, true);
 
-/** Most batches have neither tokens nor attempts. */
-function openStatementFor(items: OpenItem[]): OpenStatement {
+/** Most batches have neither tokens nor cards. */
+function openStatementFor(items: OpenItem[], hasSent: boolean): OpenStatement {
   const hasTokens = items.some(({ token }) => token !== undefined);
-  const hasAttempts = items.some(({ cardAttempt }) => cardAttempt !== undefined);
-  if (hasAttempts) return hasTokens ? OPENS_WITH_BOTH : OPENS_WITH_ATTEMPTS;
+  if (hasSent) return hasTokens ? OPENS_WITH_BOTH : OPENS_WITH_SENT;
   return hasTokens ? OPENS_WITH_TOKENS : OPENS;
 }
 
@@ -336,13 +352,41 @@ export async function openPayments(
   send: typeof run = runUnlessDeadlocked,
 ): Promise<Opened[]> {
   const sorted = items.toSorted(byOrder);
-  const { name, text, rows } = openStatementFor(items);
+  const sent = sorted.filter(hasSentCard);
+  const { name, text, rows } = openStatementFor(items, sent.length > 0);
   const values = [...rows.values(sorted), iso(openUntil)];
-  const written = await send<OpenedRow>(connection, name, text, values);
+  const { written, counts } =
+    sent.length === 0
+      ? { written: await send<OpenedRow>(connection, name, text, values), counts: undefined }
+      : await unlessDeadlocked(() => openAndCount(connection, { name, text, values }, sent));
   if (written[0]?.riskVersion) onRiskVersion(written[0].riskVersion);
   const isTooLate = written.some(({ late }) => late === TOO_LATE);
   const opened = new Set(written.map(({ paymentId }) => paymentId));
-  return items.map(({ payment }) => (isTooLate ? TOO_LATE : opened.has(payment.paymentId)));
+  return items.map(({ payment: { paymentId } }) => {
+    if (isTooLate) return TOO_LATE;
+    return opened.has(paymentId) && (counts?.get(paymentId) ?? true);
+  });
+}
+
+const hasSentCard = (item: OpenItem): item is OpenItem & { sent: SentItem } => item.sent !== undefined;
+
+/**
+ * Opens payments, and counts their attempts as soon as they are committed: the count sees those of all other processes that
+ * may not see these. It is sent together with the statement, on the same connection. If it fails, the payments are open.
+ */
+async function openAndCount(
+  connection: Pick<PipelinedConnection, 'query'>,
+  { name, text, values }: Statement,
+  items: (OpenItem & { sent: SentItem })[],
+): Promise<{ written: OpenedRow[]; counts: Map<string, AttemptCounts> }> {
+  const opening = run<OpenedRow>(connection, name, text, values);
+  const counting = countAttempts(
+    connection,
+    items.map(({ sent }) => sent),
+  ).catch((): AttemptCounts[] => []);
+  const written = await opening;
+  const counted = await counting;
+  return { written, counts: new Map(counted.map((counts, index) => [items[index]?.payment.paymentId ?? '', counts])) };
 }
 
 /** Writes all transitions in one transaction; returns whether each was written. */

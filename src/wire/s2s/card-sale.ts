@@ -9,7 +9,7 @@ import type { S2sBody } from '../../core/requests/s2s-body.ts';
 import { existingSchedule } from '../../core/schedules/schedules.ts';
 import { isCardNumber } from '../../lib/cards/card.ts';
 import { networkOf, rulesOf } from '../../lib/cards/networks.ts';
-import { plainDigits } from '../../lib/cards/search.ts';
+import { mayHaveDigits, plainDigits } from '../../lib/cards/search.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
 import { isZeroAmount } from '../../lib/money/money.ts';
 import { printableName } from '../../lib/text/form.ts';
@@ -51,18 +51,15 @@ export function numberElsewhere({ value, texts }: S2sBody): Problem[] {
   const number = value('card_number');
   if (!isCardNumber(number)) return [];
   const contains = (text: string): boolean =>
-    text.length >= number.length && plainDigits(text).replace(/\D/g, '').includes(number);
-  return [...texts()].flatMap(([name, text]) =>
-    contains(name) || contains(text)
-      ? [
-          {
-            field: contains(name) ? 'body' : printableName(name),
-            sentence: SENTENCES.cardNumber,
-            docs: DOCS.mustNotBeSent,
-          },
-        ]
-      : [],
-  );
+    mayHaveDigits(text, number.length) && plainDigits(text).replace(/\D/g, '').includes(number);
+  const problems: Problem[] = [];
+  for (const [name, text] of texts()) {
+    const isInName = contains(name);
+    if (!isInName && !contains(text)) continue;
+    const field = isInName ? 'body' : printableName(name);
+    problems.push({ field, sentence: SENTENCES.cardNumber, docs: DOCS.mustNotBeSent });
+  }
+  return problems;
 }
 
 const ONE_CARD = 'The number of a card, with its expiry and its security code; or a card_token in their place.';
@@ -161,9 +158,8 @@ async function takeCard(gateway: Gateway, account: Account, body: S2sBody): Prom
   const token = body.value('card_token');
   const entered = enteredCard(body);
   body.forgetCard();
-  return token === ''
-    ? newCard(entered, body.value('req_token') === 'Y')
-    : savedCard(gateway, account, token, entered.cvv);
+  const needs = { hasToken: body.value('req_token') === 'Y', isRepeatable: body.value('recurring_init') === 'Y' };
+  return token === '' ? newCard(account, entered, needs) : savedCard(gateway, account, token, entered.cvv);
 }
 
 export async function performCardSale(

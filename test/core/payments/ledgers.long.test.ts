@@ -282,7 +282,7 @@ test('two processes that open the same orders do not deadlock, and each order is
   for (let round = 0; round < 3; round++) {
     const payments = Array.from({ length: 100 }, () => preparedPayment(shop));
     const again = payments.toReversed().map(({ orderId }) => preparedPayment(shop, { orderId }));
-    const opened: boolean[] = [];
+    const opened: unknown[] = [];
     const open = (gateway: Gateway, order: readonly PaymentWithDetails[]): Promise<unknown>[] =>
       order.map(async (payment) => opened.push(await gateway.payments.open(payment)));
     expect(await faultsOf([...open(one, payments), ...open(other, again)])).toEqual([]);

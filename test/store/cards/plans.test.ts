@@ -35,8 +35,8 @@ afterAll(async () => {
   await shop.close();
 });
 
-test('opening a payment with its attempt, storing its card within the limits, and its outcome', async () => {
-  const { statements, payments, cards, cardAttempts } = stores;
+test('opening a payment with its attempt and its card, counting it, storing its number, and its outcome', async () => {
+  const { statements, payments, cards } = stores;
   const { mid } = shop.merchant;
   const payment = preparedPayment(shop, { mid });
   const { paymentId, orderId, createdAt: at } = payment;
@@ -46,19 +46,19 @@ test('opening a payment with its attempt, storing its card within the limits, an
   const cardId = newId();
   const sealed = { keyVersion: 1, sealed: Buffer.from([0]), fingerprint: 'f', masked: 'm', network: 'visa' };
   statements.length = 0;
-  expect(await payments.open(payment, undefined, attempt)).toBe(true);
   const card = { mid, cardId, token: cardId, ...sealed, paymentId, createdAt: at };
   const none = { attemptsOfSession: 0, sourceFullSince: null, accountFullSince: null };
-  expect(await cards.insertWithin(card, attempt, limits, false)).toEqual(none);
-  expect(await cardAttempts.counts(attempt, limits)).toEqual(none);
+  expect(await payments.open(payment, undefined, { attempt, bounds: limits, card })).toEqual(none);
+  const stored = `select sealed, is_kept from cards where card_id = '${cardId}'`;
+  expect(await shop.rows(stored)).toEqual([{ sealed: null, is_kept: false }]);
+  expect(await cards.insert(card, false)).toBe(true);
+  expect(await shop.rows(stored)).toEqual([{ sealed: sealed.sealed, is_kept: false }]);
   const after: PaymentWithDetails = { ...payment, state: 'DECLINED', declineReason: 'No money.', historyLength: 2 };
   const outcome = { event: 'declined', actor: 'provider', call: undefined, cards: { neededId: null } } as const;
   expect(await payments.transition({ before: payment, after, ...outcome })).toBe(true);
-  expect(await shop.rows(`select sealed, is_kept from cards where card_id = '${cardId}'`)).toEqual([
-    { sealed: null, is_kept: false },
-  ]);
+  expect(await shop.rows(stored)).toEqual([{ sealed: null, is_kept: false }]);
   expect(statements).toHaveLength(4);
-  const [opening, storing, counting, finishing] = statements as [Statement, Statement, Statement, Statement];
+  const [opening, counting, storing, finishing] = statements as [Statement, Statement, Statement, Statement];
   // They run again, so that the payment has to be as it was before its outcome, and then without its card.
   await shop.rows(`
     update payments set state = 'PREPARE', history_length = 1, decline_reason = null where payment_id = '${paymentId}';
@@ -66,7 +66,19 @@ test('opening a payment with its attempt, storing its card within the limits, an
     update cards set sealed = '\\x00', key_version = 1 where card_id = '${cardId}'`);
   await expectFewRows(finishing);
   await shop.rows(`delete from cards where card_id = '${cardId}'`);
-  for (const statement of [opening, storing, counting]) await expectFewRows(statement);
+  for (const statement of [opening, counting, storing]) await expectFewRows(statement);
+});
+
+test('the attempts of an address are found by it, also by a plan that was made for an empty table', async () => {
+  const fresh = await startTestGateway();
+  const { statements, cardAttempts, close } = openRecordedStores(fresh.connection);
+  const attempt = { mid: newId(), orderId: 'a', attempt: 1, sessionId: newId(), source: 'a', at: Date.now() };
+  const bounds = { since: 0, attemptsPerSession: 0, failuresPerSource: 1, failuresPerAccount: 0, amongAttempts: 1 };
+  await cardAttempts.counts(attempt, bounds);
+  const { scans } = await readingOf(fresh.connection, statements[0] as Statement, 'card_attempts', HOT);
+  expect(scans).toContain('Index Scan card_attempts_of_source');
+  await close();
+  await fresh.close();
 });
 
 async function expectFewRows(statement: Statement): Promise<void> {
