@@ -370,7 +370,13 @@ const SECTIONS: Readonly<Record<string, () => Promise<Goal[]>>> = {
     await measureWallets();
     return [['1.5 × p99 of SALE to its p99 beside 10 % wallets', 1.5 / (await measureWalletSales()), 1]];
   },
-  cards: async () => [['1.3 × the CPU time of a sale to that of a card sale', 1.3 / (await measureCardSales()), 1]],
+  cards: async () => {
+    const { cards, tokens } = await measureCardSales();
+    return [
+      ['1.3 × the CPU time of a sale to that of a card sale', 1.3 / cards, 1],
+      ['1.3 × the CPU time of a sale to that of a card sale with a token', 1.3 / tokens, 1],
+    ];
+  },
   routes: async () => [['sales with routes to sales without, per CPU second', await measureRoutes(), 0.98]],
   risk: async () => {
     const { cpu, p99Ms } = await measureRisk();

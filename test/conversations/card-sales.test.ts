@@ -1,5 +1,6 @@
 /** Card sales over `/post`, for accounts with `dialect.card_sales`: the payment page's own way, through another door. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { newDataKey } from '../../src/core/cards/vault.ts';
 import { show, submitPage, UNKNOWN_ID } from '../support/checkout.ts';
 import { CARD_NUMBER, cardSale, cardSalesOf, specifiedHash } from '../support/dialect.ts';
 import { type Fields, type Merchant, newOrderId, openShop, sign, UUID_7 } from '../support/gateway.ts';
@@ -218,6 +219,20 @@ describe('the vault', () => {
     ['recurring sales', { recurring_init: 'Y' }, { status: 'SETTLED', is_sealed: true, is_kept: true }],
   ])('gets the number for %s', async (_, fields, expected) => {
     expect(await stored(fields)).toEqual({ ...expected, is_first: false });
+  });
+
+  test('a data key that was retired meanwhile is replaced, and the sales beside it are not affected', async () => {
+    const account = await shop.newMerchant({ dialect: { card_sales: true } });
+    const sell = cardSalesOf(shop, () => account);
+    await sell({ req_token: 'Y' });
+    await shop.gateway.cards.insertDataKey(newDataKey(shop.gateway, account.mid, 2), Date.now());
+    await shop.rows(`delete from cards where mid = '${account.mid}';
+      delete from data_keys where mid = '${account.mid}' and version = 1`);
+    const sales = await Promise.all([sell({ req_token: 'Y' }), sell(), sell({ req_token: 'Y' })]);
+    expect(sales.map(({ body }) => body.status)).toEqual(['SETTLED', 'SETTLED', 'SETTLED']);
+    expect(
+      await shop.rows(`select key_version from cards where mid = '${account.mid}' order by key_version nulls last`),
+    ).toEqual([{ key_version: 2 }, { key_version: 2 }, { key_version: null }]);
   });
 });
 

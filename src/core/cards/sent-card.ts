@@ -9,7 +9,7 @@ import { advance } from '../payments/advance.ts';
 import { payByCard } from '../payments/authenticate.ts';
 import { screened } from '../risk/screen.ts';
 import { checkSentAttempt, sentAttempt } from './card-attempts.ts';
-import { type Card, cardOfToken, keepCard, newKeptCard, openSavedCard, transientCard } from './vault.ts';
+import { type Card, cardOfToken, newKeptCard, openSavedCard, sentCardRow } from './vault.ts';
 
 /** The card of an order. It exists in memory only, until the vault has it. */
 export interface SentCard {
@@ -35,10 +35,10 @@ export const newCard = (
 export async function sentItem(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  { card, kept, settings }: SentCard,
+  { card, kept, isSaved, settings }: SentCard,
 ): Promise<SentItem> {
   const counted = sentAttempt(gateway, settings, payment);
-  return kept.isTransient ? { ...counted, card: await transientCard(gateway, payment.mid, card, kept) } : counted;
+  return isSaved ? counted : { ...counted, card: await sentCardRow(gateway, payment, card, kept) };
 }
 
 /** The card of a token, with the security code if the merchant sent one. */
@@ -58,8 +58,8 @@ export async function savedCard(
 }
 
 /**
- * Begins a payment whose intent and card attempt are durable. A card beyond a limit is neither stored nor sent to a provider. If the process
- * dies before the call, the provider is queried and has no such payment, which is then declined.
+ * Begins a payment whose intent, card and attempt are durable. A card beyond a limit is removed, and not sent to a provider. If the
+ * process dies before the call, the provider is queried and has no such payment, which is then declined.
  */
 export async function payBySentCard(
   gateway: Gateway,
@@ -69,10 +69,9 @@ export async function payBySentCard(
   counts: AttemptCounts | undefined,
 ): Promise<PaymentWithDetails> {
   if (await checkSentAttempt(gateway, settings, payment, counts)) {
-    if (kept.isTransient) await gateway.cards.remove(payment.mid, kept.id);
+    if (!isSaved) await gateway.cards.remove(payment.mid, kept.id);
     return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason: TOO_MANY_CARDS });
   }
-  if (!isSaved && !kept.isTransient) await keepCard(gateway, payment, card, kept.token !== undefined, kept);
   const ip = payment.details.payer.ip ?? '';
   // The merchant's server sends the request, so nothing but the address is known of the payer's browser.
   const browser = { ip, language: '', userAgent: '', accept: '' };

@@ -1,6 +1,6 @@
 /** The vault: stores card data encrypted as long as it is needed, and decrypts it for calls to the provider. */
 import type { CardData } from '../../connectors/connector.ts';
-import { isCardNumber, isExpired, maskedNumber } from '../../lib/cards/card.ts';
+import { isCardNumber, isExpired, isExpiry, maskedNumber } from '../../lib/cards/card.ts';
 import { networkOf } from '../../lib/cards/networks.ts';
 import { hasNumber } from '../../lib/cards/search.ts';
 import { createHmacOf } from '../../lib/crypto/hmac.ts';
@@ -8,7 +8,7 @@ import { newId, newSecret } from '../../lib/crypto/id.ts';
 import { boundTo, createSeal, newMasterKey, type Seal } from '../../lib/crypto/seal.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
 import { isOpen } from '../../rules/states.ts';
-import type { CardRow, DataKeyRow, KeyedCard, TransientCard } from '../../store/cards/cards.ts';
+import type { CardRow, DataKeyRow, KeyedCard, SentCardRow } from '../../store/cards/cards.ts';
 import type { AgedCard } from '../../store/installation/rotation.ts';
 import type { KeptCard, Payment, Transition } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
@@ -27,7 +27,7 @@ export function cardProblems(
 ): Record<string, CardProblem> {
   const number = card.number.reveal();
   const network = networkOf(number);
-  const isDate = /^(0[1-9]|1[0-2])$/.test(card.month) && /^20\d\d$/.test(card.year);
+  const isDate = isExpiry(card.month, card.year);
   return {
     ...(acceptedNetworks?.includes(network) === false && { card_number: 'network' }),
     ...(!isCardNumber(number) && { card_number: 'number' }),
@@ -85,8 +85,8 @@ export async function cardFingerprint(gateway: Gateway, mid: string, number: str
 }
 
 /**
- * What a payment stores of a card that came with its order. The vault gets the card after the payment is written if
- * something needs it after the payment: a token, or repetitions.
+ * What a payment stores of a card that came with its order. The vault gets its number if something needs it after the
+ * payment: a token, or repetitions.
  */
 export const newKeptCard = (
   card: CardData,
@@ -98,19 +98,18 @@ export const newKeptCard = (
   return { ...keptCard(row, card, hasToken), ...(!hasToken && !isRepeatable && { isTransient: true }) };
 };
 
-/** The row of a transient card: it identifies the card, and has no number. */
-export const transientCard = async (
+/** The row of a card that came with its order. It identifies a transient card, too, but without its number. */
+export async function sentCardRow(
   gateway: Gateway,
-  mid: string,
+  payment: CardOwner,
   card: CardData,
-  { id: cardId, masked, network }: KeptCard,
-): Promise<TransientCard> => ({
-  cardId,
-  token: newSecret(24),
-  fingerprint: await cardFingerprint(gateway, mid, card.number.reveal()),
-  masked,
-  network,
-});
+  given: KeptCard,
+): Promise<SentCardRow> {
+  if (!given.isTransient) return sealedRow(gateway, payment, card, given);
+  const { id: cardId, masked, network } = given;
+  const fingerprint = await cardFingerprint(gateway, payment.mid, card.number.reveal());
+  return { cardId, token: newSecret(24), fingerprint, masked, network, keyVersion: null, sealed: null };
+}
 
 /**
  * Stores a card, without its security code, and returns what a payment may store of it. If it is `given`, the payment that
@@ -124,8 +123,11 @@ export async function keepCard(
   given?: KeptCard,
 ): Promise<KeptCard> {
   const isWaited = given !== undefined && isNeededLater(payment, given);
-  const row = await sealAndStore(gateway, payment, card, given, isWaited);
-  return keptCard(row, card, hasToken);
+  for (;;) {
+    const row = await sealedRow(gateway, payment, card, given);
+    if (await gateway.cards.insert(row, isWaited)) return keptCard(row, card, hasToken);
+    // A rotation has just retired the data key; there is a newer one.
+  }
 }
 
 /** The payment for which a card is stored. */
@@ -138,34 +140,28 @@ type CardOwner = Pick<Payment, 'mid' | 'paymentId'> & Partial<Pick<Payment, 'isR
 const isNeededLater = ({ isRecurringInit = false }: CardOwner, { token }: KeptCard): boolean =>
   isRecurringInit || token !== undefined;
 
-async function sealAndStore(
+async function sealedRow(
   gateway: Gateway,
   { mid, paymentId }: CardOwner,
   card: CardData,
   given: KeptCard | undefined,
-  isWaited: boolean,
 ): Promise<CardRow> {
   const cardId = given?.id ?? newId();
   const number = card.number.reveal();
   const content = JSON.stringify({ number, month: card.month, year: card.year, holder: card.holder });
-  const fingerprint = await cardFingerprint(gateway, mid, number);
-  for (;;) {
-    const key = await newestDataKey(gateway, mid);
-    const row: CardRow = {
-      mid,
-      cardId,
-      token: given?.token ?? newSecret(24),
-      keyVersion: key.version,
-      sealed: dataSeal(gateway, key).seal(content, bound(mid, cardId, key.version)),
-      fingerprint,
-      masked: given?.masked ?? maskedNumber(number),
-      network: given?.network ?? networkOf(number),
-      paymentId,
-      createdAt: gateway.clock.now(mid),
-    };
-    if (await gateway.cards.insert(row, isWaited)) return row;
-    // A rotation has just retired the data key; there is a newer one.
-  }
+  const key = await newestDataKey(gateway, mid);
+  return {
+    mid,
+    cardId,
+    token: given?.token ?? newSecret(24),
+    keyVersion: key.version,
+    sealed: dataSeal(gateway, key).seal(content, bound(mid, cardId, key.version)),
+    fingerprint: await cardFingerprint(gateway, mid, number),
+    masked: given?.masked ?? maskedNumber(number),
+    network: given?.network ?? networkOf(number),
+    paymentId,
+    createdAt: gateway.clock.now(mid),
+  };
 }
 
 const keptCard = (

@@ -143,8 +143,14 @@ async function writeIntent(
   payment: PaymentWithDetails,
   { wallet, sentCard }: Pick<Order, 'wallet' | 'sentCard'>,
 ): Promise<Reserved> {
-  const sent = sentCard && (await sentItem(gateway, payment, sentCard));
-  return gateway.payments.open(payment, wallet?.token, sent);
+  for (;;) {
+    const sent = sentCard && (await sentItem(gateway, payment, sentCard));
+    try {
+      return await gateway.payments.open(payment, wallet?.token, sent);
+    } catch (error) {
+      if (!gateway.cards.forgetRetiredKey(error)) throw error;
+    }
+  }
 }
 
 async function reserveAndSubscribe(

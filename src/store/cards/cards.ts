@@ -21,8 +21,11 @@ export interface CardRow {
   createdAt: number;
 }
 
-/** The card of a payment whose number is not stored. */
-export type TransientCard = Pick<CardRow, 'cardId' | 'token' | 'fingerprint' | 'masked' | 'network'>;
+/** A card that is written with its payment; without a number if nothing needs it after the payment. */
+export type SentCardRow = Pick<CardRow, 'cardId' | 'token' | 'fingerprint' | 'masked' | 'network'> & {
+  keyVersion: number | null;
+  sealed: Buffer | null;
+};
 
 /** What identifies the card of a sale, also after its number was erased. */
 export type SoldCard = Pick<CardRow, 'mid' | 'cardId' | 'fingerprint' | 'paymentId'>;
@@ -42,6 +45,8 @@ export interface CardStore {
    * not be waited for until it is on the disk if nothing needs it before the next commit of its payment.
    */
   insert(card: CardRow, isWaited: boolean): Promise<boolean>;
+  /** Whether a write of a card failed because its data key was retired; the newest one is read again then. */
+  forgetRetiredKey(error: unknown): boolean;
   remove(mid: string, cardId: string): Promise<void>;
   /**
    * Erases the card numbers of payments with an outcome, or marks them as kept, as the transition to the outcome does: for
@@ -67,7 +72,7 @@ export interface CardStore {
   insertFingerprintKey(mid: string, sealed: Buffer, at: number): Promise<void>;
 }
 
-const FOREIGN_KEY_VIOLATION = '23503';
+const KEY_OF_CARD = 'cards_mid_key_version_fkey';
 
 /** SQL: the states of payments without an outcome. */
 export const OPEN_STATES = STATE_NAMES.filter(isOpen)
@@ -149,15 +154,10 @@ export function createCardStore({ query, pool, writes, isolated }: Database): Ca
   const insertUnwaited = inserting('insert_cards_unwaited', INSERT_UNWAITED);
   const dataKeys = createCache<DataKeyRow>(KEYS_KEPT);
   const fingerprintKeys = createCache<Buffer>(KEYS_KEPT);
-  /** Undefined if the insert failed because its data key was retired; the next one uses a newer key. */
-  async function unlessRetired<Result>(inserting: Promise<Result>): Promise<Result | undefined> {
-    try {
-      return await inserting;
-    } catch (error) {
-      if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
-      dataKeys.forget();
-      return undefined;
-    }
+  function forgetRetiredKey(error: unknown): boolean {
+    const isRetired = (error as { constraint?: string }).constraint === KEY_OF_CARD;
+    if (isRetired) dataKeys.forget();
+    return isRetired;
   }
   const cards = () =>
     query
@@ -167,8 +167,14 @@ export function createCardStore({ query, pool, writes, isolated }: Database): Ca
       .select(['c.paymentId', 'c.createdAt', 'k.sealed as keySealed']);
   return {
     async insert(card, isWaited) {
-      return (await unlessRetired((isWaited ? insert : insertUnwaited)(card))) ?? false;
+      try {
+        return await (isWaited ? insert : insertUnwaited)(card);
+      } catch (error) {
+        if (forgetRetiredKey(error)) return false;
+        throw error;
+      }
     },
+    forgetRetiredKey,
     async remove(mid, cardId) {
       await query.deleteFrom('cards').where('mid', '=', mid).where('cardId', '=', cardId).execute();
     },

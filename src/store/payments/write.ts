@@ -3,7 +3,7 @@ import { NO_CALLBACK_ADDRESS } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isRetriable, STATE_NAMES } from '../../rules/states.ts';
 import { type AttemptCounts, type CountItem, countAttempts, forgetAttempts } from '../cards/card-attempts.ts';
-import { IS_UNDECIDED, keptIf, type TransientCard } from '../cards/cards.ts';
+import { IS_UNDECIDED, keptIf, type SentCardRow } from '../cards/cards.ts';
 import { compare, iso } from '../database/columns.ts';
 import { assigned, type Column, type ItemRows, itemRows, listed, namesOf } from '../database/item-rows.ts';
 import {
@@ -16,9 +16,9 @@ import {
 import type { UsedToken } from '../wallets/wallet-tokens.ts';
 import type { OperationRow, PaymentWithDetails, Transition } from './payment.ts';
 
-/** A card that came with its order: its attempt, which is stored and counted, and the card if its number is not stored. */
+/** A card that came with its order: its attempt, which is stored and counted, and the card if the vault does not have it. */
 export interface SentItem extends CountItem {
-  card?: TransientCard | undefined;
+  card?: SentCardRow | undefined;
 }
 
 /** A payment to open. Large values are serialised once, for the statement and for the size of the batch. */
@@ -95,6 +95,8 @@ const SENT: Column<OpenItem>[] = [
   ['card_fingerprint', 'text', ({ sent }) => sent?.card?.fingerprint ?? null],
   ['card_masked', 'text', ({ sent }) => sent?.card?.masked ?? null],
   ['card_network', 'text', ({ sent }) => sent?.card?.network ?? null],
+  ['card_key', 'int', ({ sent }) => sent?.card?.keyVersion ?? null],
+  ['card_sealed', 'bytea', ({ sent }) => sent?.card?.sealed ?? null],
 ];
 
 const jsonOrNull = (value: object | null): string | null => value && JSON.stringify(value);
@@ -235,8 +237,9 @@ const INSERT_SENT = `, ${forgetAttempts('items where source is not null')}, inse
     where i.source is not null
     on conflict do nothing
   ), inserted_cards as (
-    insert into cards (mid, card_id, token, fingerprint, masked, network, payment_id, created_at)
-    select o.mid, i.card_id, i.card_token, i.card_fingerprint, i.card_masked, i.card_network, o.payment_id, o.created_at
+    insert into cards (mid, card_id, token, fingerprint, masked, network, key_version, sealed, payment_id, created_at)
+    select o.mid, i.card_id, i.card_token, i.card_fingerprint, i.card_masked, i.card_network, i.card_key, i.card_sealed,
+      o.payment_id, o.created_at
     from opened o join items i on i.payment_id = o.payment_id
     where i.card_id is not null
   )`;

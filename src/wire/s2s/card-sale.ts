@@ -1,13 +1,12 @@
 /** Card sales over `/post`, for accounts with `dialect.card_sales`: their checks, and the payment that they open. */
 import { newCard, type SentCard, savedCard } from '../../core/cards/sent-card.ts';
-import { cardProblems } from '../../core/cards/vault.ts';
 import { acceptedNetworks, asksForCard, canTake, type factsOf, isCardHosted } from '../../core/connections/route.ts';
 import type { Account, Gateway, PaymentDetails } from '../../core/context.ts';
 import { endCardCheck } from '../../core/payments/card-check.ts';
 import { composePayment, type Order, openPayment } from '../../core/payments/open.ts';
 import type { S2sBody } from '../../core/requests/s2s-body.ts';
 import { existingSchedule } from '../../core/schedules/schedules.ts';
-import { isCardNumber } from '../../lib/cards/card.ts';
+import { isCardNumber, isExpired, isExpiry } from '../../lib/cards/card.ts';
 import { networkOf, rulesOf } from '../../lib/cards/networks.ts';
 import { mayHaveDigits, plainDigits } from '../../lib/cards/search.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
@@ -93,41 +92,33 @@ export function cardFieldProblems(gateway: Gateway, account: Account, body: S2sB
 }
 
 function ofWholeCard(gateway: Gateway, account: Account, body: S2sBody): Problem[] {
-  const card = enteredCard(body);
-  const network = networkOf(card.number.reveal());
+  const { value } = body;
+  const problems: Problem[] = [];
+  const number = value('card_number');
+  const network = networkOf(number);
+  const isNumber = isCardNumber(number);
+  const isTaken = acceptedNetworks(gateway, account, routeFacts(body))?.includes(network) !== false;
+  if (isNumber && !isTaken)
+    problems.push({
+      field: 'card_number',
+      sentence: SENTENCES.notAChoice,
+      expected: 'A card of a network that the account takes.',
+    });
+  const [month, year] = [value('card_exp_month'), value('card_exp_year')];
+  if (isExpiry(month, year) && isExpired(month, year, gateway.clock.now(account.mid)))
+    problems.push({
+      field: 'card_exp_year',
+      sentence: 'This card has expired.',
+      expected: 'The expiry of a card that is valid.',
+    });
   const { codeLength } = rulesOf(network);
-  const accepted = acceptedNetworks(gateway, account, routeFacts(body));
-  const found = cardProblems({ ...card, holder: 'no holder' }, gateway.clock.now(account.mid), accepted);
-  const isShort = codeLength !== undefined && (card.cvv?.reveal().length ?? 0) !== codeLength;
-  return [
-    ...(found.card_number === 'network'
-      ? [
-          {
-            field: 'card_number',
-            sentence: SENTENCES.notAChoice,
-            expected: 'A card of a network that the account takes.',
-          },
-        ]
-      : []),
-    ...(found.card_expiry === 'expired'
-      ? [
-          {
-            field: 'card_exp_year',
-            sentence: 'This card has expired.',
-            expected: 'The expiry of a card that is valid.',
-          },
-        ]
-      : []),
-    ...(isShort && found.card_number === undefined
-      ? [
-          {
-            field: 'card_cvv2',
-            sentence: SENTENCES.invalid,
-            expected: `${codeLength} digits, as the security codes of this network have.`,
-          },
-        ]
-      : []),
-  ];
+  if (isNumber && isTaken && codeLength !== undefined && value('card_cvv2').length !== codeLength)
+    problems.push({
+      field: 'card_cvv2',
+      sentence: SENTENCES.invalid,
+      expected: `${codeLength} digits, as the security codes of this network have.`,
+    });
+  return problems;
 }
 
 /** What routes and networks depend on before there is a payment; the amount is not read yet. */

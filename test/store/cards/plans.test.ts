@@ -48,7 +48,13 @@ test('opening a payment with its attempt and its card, counting it, storing its 
   statements.length = 0;
   const card = { mid, cardId, token: cardId, ...sealed, paymentId, createdAt: at };
   const none = { attemptsOfSession: 0, sourceFullSince: null, accountFullSince: null };
-  expect(await payments.open(payment, undefined, { attempt, bounds: limits, card })).toEqual(none);
+  expect(
+    await payments.open(payment, undefined, {
+      attempt,
+      bounds: limits,
+      card: { ...card, keyVersion: null, sealed: null },
+    }),
+  ).toEqual(none);
   const stored = `select sealed, is_kept from cards where card_id = '${cardId}'`;
   expect(await shop.rows(stored)).toEqual([{ sealed: null, is_kept: false }]);
   expect(await cards.insert(card, false)).toBe(true);
