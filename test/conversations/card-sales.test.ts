@@ -214,11 +214,11 @@ describe('the vault', () => {
   });
 
   test.each<[string, Fields, object]>([
-    ['a challenge', { card_exp_month: '05' }, { status: '3DS', is_sealed: true, is_kept: false }],
-    ['a token', { req_token: 'Y' }, { status: 'SETTLED', is_sealed: true, is_kept: true }],
-    ['recurring sales', { recurring_init: 'Y' }, { status: 'SETTLED', is_sealed: true, is_kept: true }],
+    ['a challenge', { card_exp_month: '05' }, { status: '3DS', is_kept: false, is_first: false }],
+    ['a token', { req_token: 'Y' }, { status: 'SETTLED', is_kept: true, is_first: true }],
+    ['recurring sales', { recurring_init: 'Y' }, { status: 'SETTLED', is_kept: true, is_first: false }],
   ])('gets the number for %s', async (_, fields, expected) => {
-    expect(await stored(fields)).toEqual({ ...expected, is_first: false });
+    expect(await stored(fields)).toEqual({ ...expected, is_sealed: true });
   });
 
   test('a data key that was retired meanwhile is replaced, and the sales beside it are not affected', async () => {

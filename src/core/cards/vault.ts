@@ -105,10 +105,10 @@ export async function sentCardRow(
   card: CardData,
   given: KeptCard,
 ): Promise<SentCardRow> {
-  if (!given.isTransient) return sealedRow(gateway, payment, card, given);
-  const { id: cardId, masked, network } = given;
+  const { id: cardId, masked, network, token, isTransient } = given;
+  if (!isTransient) return { ...(await sealedRow(gateway, payment, card, given)), isKept: token !== undefined };
   const fingerprint = await cardFingerprint(gateway, payment.mid, card.number.reveal());
-  return { cardId, token: newSecret(24), fingerprint, masked, network, keyVersion: null, sealed: null };
+  return { cardId, token: newSecret(24), fingerprint, masked, network, keyVersion: null, sealed: null, isKept: false };
 }
 
 /**

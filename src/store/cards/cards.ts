@@ -25,6 +25,8 @@ export interface CardRow {
 export type SentCardRow = Pick<CardRow, 'cardId' | 'token' | 'fingerprint' | 'masked' | 'network'> & {
   keyVersion: number | null;
   sealed: Buffer | null;
+  /** Whether the number is kept for good, whatever becomes of the payment. */
+  isKept: boolean;
 };
 
 /** What identifies the card of a sale, also after its number was erased. */

@@ -97,6 +97,7 @@ const SENT: Column<OpenItem>[] = [
   ['card_network', 'text', ({ sent }) => sent?.card?.network ?? null],
   ['card_key', 'int', ({ sent }) => sent?.card?.keyVersion ?? null],
   ['card_sealed', 'bytea', ({ sent }) => sent?.card?.sealed ?? null],
+  ['card_kept', 'bool', ({ sent }) => sent?.card?.isKept ?? null],
 ];
 
 const jsonOrNull = (value: object | null): string | null => value && JSON.stringify(value);
@@ -237,9 +238,10 @@ const INSERT_SENT = `, ${forgetAttempts('items where source is not null')}, inse
     where i.source is not null
     on conflict do nothing
   ), inserted_cards as (
-    insert into cards (mid, card_id, token, fingerprint, masked, network, key_version, sealed, payment_id, created_at)
+    insert into cards (mid, card_id, token, fingerprint, masked, network, key_version, sealed, is_kept, payment_id,
+      created_at)
     select o.mid, i.card_id, i.card_token, i.card_fingerprint, i.card_masked, i.card_network, i.card_key, i.card_sealed,
-      o.payment_id, o.created_at
+      i.card_kept, o.payment_id, o.created_at
     from opened o join items i on i.payment_id = o.payment_id
     where i.card_id is not null
   )`;

@@ -52,7 +52,7 @@ test('opening a payment with its attempt and its card, counting it, storing its 
     await payments.open(payment, undefined, {
       attempt,
       bounds: limits,
-      card: { ...card, keyVersion: null, sealed: null },
+      card: { ...card, keyVersion: null, sealed: null, isKept: false },
     }),
   ).toEqual(none);
   const stored = `select sealed, is_kept from cards where card_id = '${cardId}'`;
