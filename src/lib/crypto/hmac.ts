@@ -12,13 +12,20 @@ function padded(key: Buffer, byte: number, roomBytes: number): Buffer {
   return block;
 }
 
-/** Returns a function that computes the HMAC of a text in hex. */
+/** Texts up to this size need no buffer of their own. */
+const SHORT_BYTES = 256;
+
+/** Returns a function that computes the HMAC of a text in hex. Nothing of the text stays in memory: it may be a card number. */
 export function createHmacOf(key: Buffer): (text: string) => string {
-  const short = key.length > BLOCK_BYTES ? hash('sha256', key, 'buffer') : key;
-  const inner = padded(short, 0x36, 0);
-  const outer = padded(short, 0x5c, DIGEST_BYTES);
+  const fitting = key.length > BLOCK_BYTES ? hash('sha256', key, 'buffer') : key;
+  const inner = padded(fitting, 0x36, SHORT_BYTES);
+  const outer = padded(fitting, 0x5c, DIGEST_BYTES);
   return (text) => {
-    outer.write(hash('sha256', Buffer.concat([inner, Buffer.from(text)]), 'latin1'), BLOCK_BYTES, 'latin1');
+    const size = Buffer.byteLength(text);
+    const message = size > SHORT_BYTES ? padded(fitting, 0x36, size) : inner;
+    message.write(text, BLOCK_BYTES);
+    outer.write(hash('sha256', message.subarray(0, BLOCK_BYTES + size), 'latin1'), BLOCK_BYTES, 'latin1');
+    message.fill(0, BLOCK_BYTES, BLOCK_BYTES + size);
     return hash('sha256', outer, 'hex');
   };
 }

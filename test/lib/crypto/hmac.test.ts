@@ -22,7 +22,7 @@ test.each([
 test('texts of any length one after another, also beyond ASCII', () => {
   const key = Buffer.alloc(32, 7);
   const hmacOf = createHmacOf(key);
-  for (let length = 0; length < 200; length += 7) {
+  for (const length of [0, 1, 7, 40, 85, 86, 300, 2]) {
     const text = 'ß4'.repeat(length);
     expect(hmacOf(text)).toBe(createHmac('sha256', key).update(text).digest('hex'));
   }
