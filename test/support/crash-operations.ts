@@ -6,6 +6,7 @@ import { newId } from '../../src/lib/crypto/id.ts';
 import { signatureOf } from '../../src/lib/crypto/signature.ts';
 import { BRAND_EXPECTATIONS } from './brand-expectations.ts';
 import { type Body, cardForm, fill, sessionFields, signed } from './checkout.ts';
+import { cardSale, specifiedHash } from './dialect.ts';
 import { type Fields, type Merchant, newOrderId, saleFields, sign, type TestGateway } from './gateway.ts';
 
 /** A process that takes requests and does work. */
@@ -64,6 +65,13 @@ const operation =
     return (process) => checkout(process, path, { payment_id, operation_id }, scene.merchant);
   };
 
+const cardSaleWith =
+  (fields: Fields) =>
+  async ({ merchant }: Scene): Promise<Act> => {
+    const sale = cardSale(merchant, fields);
+    return (process) => post(process, { ...sale, hash: specifiedHash(merchant, sale) });
+  };
+
 async function repetition(scene: Scene): Promise<Fields> {
   const { payment_id = '', recurring_token = '' } = await paidByCard(scene, { recurring_init: true });
   const order_id = newOrderId();
@@ -94,6 +102,8 @@ export const OPERATIONS: Readonly<Record<string, (scene: Scene) => Promise<Act>>
     const fields = brandSale('pin-a', merchant);
     return (process) => post(process, fields);
   },
+  'card sale': cardSaleWith({}),
+  'card sale with a token': cardSaleWith({ req_token: 'Y' }),
   async 'page payment by card'(scene) {
     const { path } = await openSession(scene);
     return ({ url }) => fill(url + path, cardForm());

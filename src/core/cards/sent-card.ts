@@ -11,6 +11,8 @@ import { screened } from '../risk/screen.ts';
 import { checkSentAttempt, sentAttempt } from './card-attempts.ts';
 import { type Card, cardOfToken, newKeptCard, openSavedCard, sentCardRow } from './vault.ts';
 
+export type { AttemptCounts } from '../../store/cards/card-attempts.ts';
+
 /** The card of an order. It exists in memory only, until the vault has it. */
 export interface SentCard {
   card: Card;

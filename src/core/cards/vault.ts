@@ -149,6 +149,7 @@ async function sealedRow(
   const cardId = given?.id ?? newId();
   const number = card.number.reveal();
   const content = JSON.stringify({ number, month: card.month, year: card.year, holder: card.holder });
+  const fingerprint = await cardFingerprint(gateway, mid, number);
   const key = await newestDataKey(gateway, mid);
   return {
     mid,
@@ -156,7 +157,7 @@ async function sealedRow(
     token: given?.token ?? newSecret(24),
     keyVersion: key.version,
     sealed: dataSeal(gateway, key).seal(content, bound(mid, cardId, key.version)),
-    fingerprint: await cardFingerprint(gateway, mid, number),
+    fingerprint,
     masked: given?.masked ?? maskedNumber(number),
     network: given?.network ?? networkOf(number),
     paymentId,

@@ -10,10 +10,9 @@ import { LIMITS } from '../../rules/limits.ts';
 import { payerTimeOf } from '../../rules/payer-minutes.ts';
 import { CARD_MUST_REST, REASONS } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
-import type { AttemptCounts } from '../../store/cards/card-attempts.ts';
 import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { Schedule } from '../../store/schedules/schedules.ts';
-import { payBySentCard, type SentCard, sentItem } from '../cards/sent-card.ts';
+import { type AttemptCounts, payBySentCard, type SentCard, sentItem } from '../cards/sent-card.ts';
 import { openCard } from '../cards/vault.ts';
 import { chooseRoute, factsOf, type RouteChoice } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -148,7 +147,7 @@ async function writeIntent(
     try {
       return await gateway.payments.open(payment, wallet?.token, sent);
     } catch (error) {
-      if (!gateway.cards.forgetRetiredKey(error)) throw error;
+      if (!(await gateway.cards.forgetRetiredKey(error))) throw error;
     }
   }
 }

@@ -48,7 +48,7 @@ export interface CardStore {
    */
   insert(card: CardRow, isWaited: boolean): Promise<boolean>;
   /** Whether a write of a card failed because its data key was retired; the newest one is read again then. */
-  forgetRetiredKey(error: unknown): boolean;
+  forgetRetiredKey(error: unknown): Promise<boolean>;
   remove(mid: string, cardId: string): Promise<void>;
   /**
    * Erases the card numbers of payments with an outcome, or marks them as kept, as the transition to the outcome does: for
@@ -156,7 +156,7 @@ export function createCardStore({ query, pool, writes, isolated }: Database): Ca
   const insertUnwaited = inserting('insert_cards_unwaited', INSERT_UNWAITED);
   const dataKeys = createCache<DataKeyRow>(KEYS_KEPT);
   const fingerprintKeys = createCache<Buffer>(KEYS_KEPT);
-  function forgetRetiredKey(error: unknown): boolean {
+  async function forgetRetiredKey(error: unknown): Promise<boolean> {
     const isRetired = (error as { constraint?: string }).constraint === KEY_OF_CARD;
     if (isRetired) dataKeys.forget();
     return isRetired;
@@ -172,7 +172,7 @@ export function createCardStore({ query, pool, writes, isolated }: Database): Ca
       try {
         return await (isWaited ? insert : insertUnwaited)(card);
       } catch (error) {
-        if (forgetRetiredKey(error)) return false;
+        if (await forgetRetiredKey(error)) return false;
         throw error;
       }
     },

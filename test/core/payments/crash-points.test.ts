@@ -28,6 +28,11 @@ const CARD_SUBMISSION = ['cards.insert', 'payments.collect', 'directory.authenti
 /** The commits and calls of each operation, in their order. */
 const STEPS: Readonly<Record<string, readonly string[]>> = {
   sale: SUBMISSION,
+  'card sale': ['cards.insertFingerprintKey', 'payments.open', 'directory.authenticate', ...SUBMISSION.slice(1)],
+  'card sale with a token': [
+    ...['cards.insertFingerprintKey', 'cards.insertDataKey', 'payments.open', 'directory.authenticate'],
+    ...SUBMISSION.slice(1),
+  ],
   'page payment by card': [
     ...['cardAttempts.insert', 'cards.insertFingerprintKey', 'cards.insertDataKey'],
     ...CARD_SUBMISSION,
@@ -79,7 +84,7 @@ afterAll(async () => {
 });
 
 async function newMerchant(): Promise<Merchant> {
-  const merchant = await shop.newMerchant({ requests_per_second: 0 });
+  const merchant = await shop.newMerchant({ requests_per_second: 0, dialect: { card_sales: true } });
   const { mid, client_key, merchant_key, password, callback_secret } = merchant as Merchant & Record<string, string>;
   await shop.admin('PATCH', `/accounts/${mid}`, { callback_url: receiver.urlFor(mid) });
   const keys = { clientKey: client_key, merchantKey: merchant_key, password, callbackSecret: callback_secret ?? '' };
