@@ -43,6 +43,14 @@ describe('inviting', () => {
     expect(read.body).not.toHaveProperty('invitation_url');
   });
 
+  test('a user and its link are one commit', async () => {
+    const { operator_id } = (await invite({})).body;
+    expect(
+      await shop.rows(`select o.xmin = i.xmin as is_same from operators o join operator_invitations i using (operator_id)
+        where operator_id = '${operator_id}'`),
+    ).toEqual([{ is_same: true }]);
+  });
+
   test('the limit of a user is changed and removed in the panel', async () => {
     const { operator_id } = (await invite({ refund_limit: '50.00' })).body;
     const merchant = await signedIn(shop, 'merchant', [own.mid]);

@@ -4,7 +4,8 @@ import { newId, newSecret } from '../../lib/crypto/id.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isAllowed, type Role } from '../../rules/roles.ts';
-import type { Invitation, NewCredentials, NotAccepted } from '../../store/operators/credentials.ts';
+import type { NewCredentials, NotAccepted } from '../../store/operators/credentials.ts';
+import type { Invitation, NewLink } from '../../store/operators/links.ts';
 import type { Operator } from '../../store/operators/operators.ts';
 import type { Gateway } from '../context.ts';
 import type { Client } from './attempts.ts';
@@ -38,19 +39,24 @@ export interface NewOperator {
   name?: string | undefined;
 }
 
-async function createLink(
+function newLink(
   gateway: Gateway,
   by: Caller,
   operatorId: string | null,
   after: Record<string, unknown>,
-): Promise<Secret> {
+): { secret: Secret; link: NewLink } {
   const secret = newSecret(32);
-  const now = gateway.clock.real();
-  const expiresAt = now + LIMITS.operatorInvitationMs;
-  const entry = auditEntry(gateway, by, 'operators.invite', { subject: operatorId, after });
+  const createdAt = gateway.clock.real();
+  const expiresAt = createdAt + LIMITS.operatorInvitationMs;
+  const audit = auditEntry(gateway, by, 'operators.invite', { subject: operatorId, after });
   const invitation = { operatorId, expiresAt, invitedBy: by.id };
-  await gateway.operatorCredentials.insertInvitation(digestOf(secret), invitation, now, entry);
-  return new Secret(secret);
+  return { secret: new Secret(secret), link: { digest: digestOf(secret), invitation, createdAt, audit } };
+}
+
+async function createLink(...[gateway, ...rest]: Parameters<typeof newLink>): Promise<Secret> {
+  const { secret, link } = newLink(gateway, ...rest);
+  await gateway.operatorCredentials.insertInvitation(link);
+  return secret;
 }
 
 /** Creates an operator and its link; the secret of the link is returned this once. */
@@ -72,8 +78,8 @@ export async function inviteOperator(
   };
   const after = { email, role, mids, refund_limit: refundLimit };
   const entry = auditEntry(gateway, by, 'operators.create', { subject: operator.operatorId, after });
-  if (!(await gateway.operators.insert(operator, entry))) return 'emailInUse';
-  return { operator, secret: await createLink(gateway, by, operator.operatorId, after) };
+  const { secret, link } = newLink(gateway, by, operator.operatorId, after);
+  return (await gateway.operators.insert(operator, entry, link)) ? { operator, secret } : 'emailInUse';
 }
 
 /** A new link for an operator, for one who lost its credentials: using it replaces them all. */

@@ -5,15 +5,8 @@ import type { Role } from '../../rules/roles.ts';
 import { type AuditEntry, appendAudit } from '../audit/audit.ts';
 import { iso, isoOrNull } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
+import { type Invitation, type NewLink, writeLink } from './links.ts';
 import type { Operator } from './operators.ts';
-
-export interface Invitation {
-  /** Null for the link that creates the first owner. */
-  operatorId: string | null;
-  expiresAt: number;
-  /** The operator or the token that made the link; null for a command. */
-  invitedBy: string | null;
-}
 
 export interface PasswordCredential {
   passwordHash: string;
@@ -51,7 +44,7 @@ export interface Acceptance {
 
 export interface OperatorCredentialStore {
   /** Creates a link; an earlier link of the same operator stops working. */
-  insertInvitation(digest: Buffer, invitation: Invitation, createdAt: number, audit: AuditEntry): Promise<void>;
+  insertInvitation(link: NewLink): Promise<void>;
   /** The invitation with this digest, and its operator; undefined if it has expired or was used. */
   findInvitation(
     digest: Buffer,
@@ -205,17 +198,7 @@ export async function countRecoveryCodes(query: Database['query'], operatorId: s
 
 export function createOperatorCredentialStore({ query }: Database): OperatorCredentialStore {
   return {
-    async insertInvitation(digest, { operatorId, expiresAt, invitedBy }, createdAt, audit) {
-      await query.transaction().execute(async (transaction) => {
-        const link = { digest, invitedBy, createdAt: iso(createdAt), expiresAt: iso(expiresAt) };
-        await transaction
-          .insertInto('operatorInvitations')
-          .values({ operatorId, ...link })
-          .onConflict((conflict) => conflict.column('operatorId').doUpdateSet(link))
-          .execute();
-        await appendAudit(transaction, audit);
-      });
-    },
+    insertInvitation: (link) => query.transaction().execute((transaction) => writeLink(transaction, link)),
     async findInvitation(digest, now) {
       const invitation = (await query
         .selectFrom('operatorInvitations')

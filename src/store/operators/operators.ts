@@ -6,6 +6,7 @@ import { iso, isoOrNull } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import type { Decide } from '../database/decision.ts';
 import type { Schema } from '../schema.ts';
+import { type NewLink, writeLink } from './links.ts';
 
 export interface Operator {
   operatorId: string;
@@ -45,8 +46,8 @@ export interface OperatorSession {
 }
 
 export interface OperatorStore {
-  /** False if the e-mail address is in use. */
-  insert(operator: Operator, audit: AuditEntry): Promise<boolean>;
+  /** Creates an operator, with its first link if there is one; false if the e-mail address is in use. */
+  insert(operator: Operator, audit: AuditEntry, link?: NewLink): Promise<boolean>;
   find(operatorId: string): Promise<Operator | undefined>;
   findByEmail(email: string): Promise<Operator | undefined>;
   /** In the order of their names. */
@@ -94,7 +95,7 @@ async function lock(transaction: Kysely<Schema>, operatorId: string): Promise<Lo
 export function createOperatorStore({ query }: Database): OperatorStore {
   const operators = () => query.selectFrom('operators').selectAll();
   return {
-    insert: (operator, audit) =>
+    insert: (operator, audit, link) =>
       query.transaction().execute(async (transaction) => {
         const { numInsertedOrUpdatedRows } = await transaction
           .insertInto('operators')
@@ -107,6 +108,7 @@ export function createOperatorStore({ query }: Database): OperatorStore {
           .executeTakeFirst();
         if (numInsertedOrUpdatedRows === 0n) return false;
         await appendAudit(transaction, audit);
+        if (link) await writeLink(transaction, link);
         return true;
       }),
     async find(operatorId) {

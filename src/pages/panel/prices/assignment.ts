@@ -34,7 +34,8 @@ export async function planCard(request: PanelRequest, owner: PlanOwner): Promise
   ]);
   const link = (id: string | null, name: string | null): Html =>
     id === null ? html`${text.noPlan}` : html`<a href="${planPath(id)}">${name}</a>`;
-  return html`<section class="card narrow" id="prices"><h2>${text.plan}</h2><p>${link(current?.planId ?? null, current?.name ?? null)}${
+  // On the page of a connection it is in a column, whose other cards are as wide as it.
+  return html`<section class="${'mid' in owner ? 'card narrow' : 'card'}" id="prices"><h2>${text.plan}</h2><p>${link(current?.planId ?? null, current?.name ?? null)}${
     current && html` <span class="soft">${text.since} ${time(current.assignedAt)}</span>`
   }</p><p class="hint">${'mid' in owner ? text.ofAccountHint : text.ofConnectionHint}</p>${
     isOffering &&
