@@ -53,7 +53,8 @@ const LIMITED = { card_tries_per_session: 10, card_failures_per_address: 20, car
 
 /**
  * Returns the CPU time of the gateway for a card sale, and for one whose card goes into the vault, divided by that for a sale
- * with the test brand: the medians of several rounds. The provider answers in the process, as the test brand does. The CPU time of PostgreSQL is printed.
+ * with the test brand: the medians of several rounds. The provider answers in the process, as the test brand does. The CPU
+ * time of PostgreSQL is printed.
  */
 export async function measureCardSales(): Promise<{ cards: number; tokens: number }> {
   const server = await startServer('cards');

@@ -1,5 +1,5 @@
 /** The fields of each API operation, and the values that its hash covers, which are always followed by the password. */
-import { isCardNumber } from '../lib/cards/card.ts';
+import { EXPIRY_MONTH, EXPIRY_YEAR, isCardNumber } from '../lib/cards/card.ts';
 import { callbackAddress } from './callback-address.ts';
 import {
   amount,
@@ -163,8 +163,8 @@ const UNSTORED = { isTransient: true } as const;
 const CARD_FIELDS: readonly Field[] = [
   may('card_number', cardNumber, UNSTORED),
   may('card_token', cardToken),
-  may('card_exp_month', digits(/^(0[1-9]|1[0-2])$/, 'two digits of a month', '05')),
-  may('card_exp_year', digits(/^20\d\d$/, 'four digits of a year', '2030')),
+  may('card_exp_month', digits(EXPIRY_MONTH, 'two digits of a month', '05')),
+  may('card_exp_year', digits(EXPIRY_YEAR, 'four digits of a year', '2030')),
   may('card_cvv2', digits(/^\d{3,4}$/, 'three or four digits', '123'), UNSTORED),
 ];
 

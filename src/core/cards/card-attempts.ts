@@ -5,7 +5,7 @@ import type { Settings } from '../../rules/settings.ts';
 import type { AttemptCounts, AttemptLimits, CardAttempt, CountItem } from '../../store/cards/card-attempts.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 
-/** The limit that refused a card. A refused card is neither stored nor sent to a provider. */
+/** The limit that refused a card. A refused card does not stay in the vault, and is not sent to a provider. */
 export interface CardRefusal {
   limit: 'session' | 'address' | 'account';
   /** How long until the next attempt is allowed; omitted for a session, which gets no further attempts. */

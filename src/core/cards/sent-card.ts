@@ -60,8 +60,8 @@ export async function savedCard(
 }
 
 /**
- * Begins a payment whose intent, card and attempt are durable. A card beyond a limit is removed, and not sent to a provider. If the
- * process dies before the call, the provider is queried and has no such payment, which is then declined.
+ * Begins a payment whose intent, card and attempt are durable. A card beyond a limit is removed, and not sent to a
+ * provider. If the process dies before the call, the provider is queried and has no such payment, which is then declined.
  */
 export async function payBySentCard(
   gateway: Gateway,

@@ -8,9 +8,11 @@ export const isCardNumber = (digits: string): boolean => /^\d{12,19}$/.test(digi
 export const maskedNumber = (digits: string): string =>
   `${digits.slice(0, 6)}${'*'.repeat(Math.max(0, digits.length - 10))}${digits.slice(-4)}`;
 
-/** Whether these are the month and the year of a card: `05` and `2030`. */
-export const isExpiry = (month: string, year: string): boolean =>
-  /^(0[1-9]|1[0-2])$/.test(month) && /^20\d\d$/.test(year);
+/** The month and the year of a card: `05` and `2030`. */
+export const EXPIRY_MONTH = /^(0[1-9]|1[0-2])$/;
+export const EXPIRY_YEAR = /^20\d\d$/;
+
+export const isExpiry = (month: string, year: string): boolean => EXPIRY_MONTH.test(month) && EXPIRY_YEAR.test(year);
 
 /** Whether a card has expired; it is valid to the end of its expiry month. */
 export function isExpired(month: string, year: string, now: number): boolean {

@@ -99,4 +99,5 @@ export async function unlessDeadlocked<Result>(send: () => Promise<Result>): Pro
   }
 }
 
+/** The rows of a statement, which is sent again after a deadlock. */
 export const runUnlessDeadlocked: typeof run = (...statement) => unlessDeadlocked(() => run(...statement));
