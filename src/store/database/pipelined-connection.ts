@@ -11,6 +11,8 @@ export interface Statement {
 
 /** A pipelined connection, or a pool in its place. */
 export interface PipelinedConnection {
+  /** Statements run in the order in which they are sent; a pool sends them over several connections. */
+  isInOrder?: true;
   query<Row extends pg.QueryResultRow>(statement: Statement): Promise<{ rows: Row[] }>;
   end(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export function openPipelinedConnection(
   }
 
   return {
+    isInOrder: true,
     async query<Row extends pg.QueryResultRow>(statement: Statement) {
       const client = connected ?? (await connectOnce());
       try {

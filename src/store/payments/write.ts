@@ -350,7 +350,7 @@ interface OpenedRow {
  * transaction of the caller, `send` does not repeat the statement.
  */
 export async function openPayments(
-  connection: Pick<PipelinedConnection, 'query'>,
+  connection: Pick<PipelinedConnection, 'query' | 'isInOrder'>,
   items: OpenItem[],
   openUntil: number,
   onRiskVersion: (version: number) => void = () => undefined,
@@ -377,14 +377,16 @@ const hasSentCard = (item: OpenItem): item is OpenItem & { sent: SentItem } => i
 
 /**
  * Opens payments, and counts their attempts as soon as they are committed: the count sees those of all other processes that
- * may not see these. It is sent together with the statement, on the same connection. If it fails, the payments are open.
+ * may not see these. It is sent together with the statement where both go over one connection. If it fails, the payments
+ * are open.
  */
 async function openAndCount(
-  connection: Pick<PipelinedConnection, 'query'>,
+  connection: Pick<PipelinedConnection, 'query' | 'isInOrder'>,
   { name, text, values }: Statement,
   items: (OpenItem & { sent: SentItem })[],
 ): Promise<{ written: OpenedRow[]; counts: Map<string, AttemptCounts> }> {
   const opening = run<OpenedRow>(connection, name, text, values);
+  if (!connection.isInOrder) await opening;
   const counting = countAttempts(
     connection,
     items.map(({ sent }) => sent),

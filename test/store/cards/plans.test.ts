@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newDataKey } from '../../../src/core/cards/vault.ts';
 import { newId } from '../../../src/lib/crypto/id.ts';
+import type { PipelinedConnection } from '../../../src/store/database/pipelined-connection.ts';
 import type { PaymentWithDetails } from '../../../src/store/payments/payments.ts';
+import { openPayments } from '../../../src/store/payments/write.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 import { preparedPayment } from '../../support/payments.ts';
 import { openRecordedStores, readingOf, type Statement } from '../../support/plans.ts';
@@ -85,6 +87,25 @@ test('the attempts of an address are found by it, also by a plan that was made f
   expect(scans).toContain('Index Scan card_attempts_of_source');
   await close();
   await fresh.close();
+});
+
+test.each([
+  ['over one connection', true, ['open', 'count', 'opened']],
+  ['over a pool', undefined, ['open', 'opened', 'count']],
+] as const)('an attempt is counted after its commit, %s', async (_, isInOrder, expected) => {
+  const steps: string[] = [];
+  const query: PipelinedConnection['query'] = async ({ name }) => {
+    steps.push(name === 'count_card_attempts' ? 'count' : 'open');
+    await new Promise(setImmediate);
+    if (name !== 'count_card_attempts') steps.push('opened');
+    return { rows: [] };
+  };
+  const payment = preparedPayment(shop);
+  const attempt = { mid: payment.mid, orderId: 'a', attempt: 1, sessionId: newId(), source: 'a', at: Date.now() };
+  const bounds = { since: 0, attemptsPerSession: 0, failuresPerSource: 1, failuresPerAccount: 0, amongAttempts: 1 };
+  const item = { payment, details: '{}', sent: { attempt, bounds } };
+  await openPayments({ query, ...(isInOrder && { isInOrder }) }, [item], Date.now() + 1000);
+  expect(steps).toEqual(expected);
 });
 
 async function expectFewRows(statement: Statement): Promise<void> {
