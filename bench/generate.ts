@@ -5,6 +5,7 @@ import { PROJECTIONS } from '../src/store/projections/all.ts';
 import { LAST_NUMBERS } from '../src/store/projections/portions.ts';
 import type { Projection } from '../src/store/projections/projection.ts';
 import { createProjectionStore } from '../src/store/projections/projections.ts';
+import { foldAll } from './fold-all.ts';
 
 export interface Size {
   payments: number;
@@ -206,7 +207,7 @@ export async function generate(connection: Connection, size: Size, progress: (te
   progress(`vacuum, ${seconds()}`);
   await client.query('vacuum analyze');
   if (size.projection !== undefined) await client.query(SKIP, [size.projection]);
-  await foldAll(connection, (text) => progress(`${text}, ${seconds()}`));
+  await buildProjections(connection, (text) => progress(`${text}, ${seconds()}`));
   await client.query('vacuum analyze');
   await client.end();
   progress(`done, ${seconds()}`);
@@ -216,17 +217,15 @@ export async function generate(connection: Connection, size: Size, progress: (te
  * Folds all rows into the projections in large portions, all projections at once; the work loop folds small ones one after
  * another, which takes longer.
  */
-async function foldAll(connection: Connection, progress: (text: string) => void): Promise<void> {
+async function buildProjections(connection: Connection, progress: (text: string) => void): Promise<void> {
   const database = openDatabase(connection, () => undefined);
   const store = createProjectionStore(database);
   const foldOne = async (projection: Projection): Promise<void> => {
     const inLargePortions = { ...projection, portion: { rows: 40_000, payments: 10_000 } };
-    for (let hasMore = true; hasMore; ) {
-      const settled = await store.settled();
-      hasMore = !settled || (await store.fold(inLargePortions, settled)).hasMore;
+    await foldAll(store, inLargePortions, async () => {
       const [status] = await store.statuses([projection]);
       progress(`projection ${projection.name}: ${status?.rowsBehind.toLocaleString('en')} rows left`);
-    }
+    });
   };
   await Promise.all(PROJECTIONS.map(foldOne));
   await database.close();

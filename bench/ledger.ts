@@ -6,8 +6,8 @@ import pg from 'pg';
 import { openDatabase } from '../src/store/database/database.ts';
 import { ledger } from '../src/store/ledger/projection.ts';
 import { PROJECTIONS } from '../src/store/projections/all.ts';
-import type { Projection } from '../src/store/projections/projection.ts';
 import { createProjectionStore, type ProjectionStore } from '../src/store/projections/projections.ts';
+import { foldAll } from './fold-all.ts';
 import { accountId, PLAN_ID, type Size } from './generate.ts';
 import {
   adminToken,
@@ -51,13 +51,6 @@ export interface LedgerResult {
   lag: number;
   /** The CPU time of a sale while the ledger is folded to that without. */
   cost: number;
-}
-
-async function foldAll(projections: ProjectionStore, projection: Projection = ledger): Promise<void> {
-  for (let hasMore = true; hasMore; ) {
-    const settled = await projections.settled();
-    hasMore = !settled || (await projections.fold(projection, settled)).hasMore;
-  }
 }
 
 /** Requests of the admin API one after another, after a few that do not count; returns their times. */
@@ -141,10 +134,10 @@ async function measureCost(server: Server, client: pg.Client, projections: Proje
   for (let round = 1; round <= ROUNDS; round++) {
     const cpu = { without: 0, with: 0 };
     for (const kind of round % 2 === 1 ? KINDS : KINDS.toReversed()) {
-      await foldAll(projections);
+      await foldAll(projections, ledger);
       let isOver = kind === 'without';
       const folding = (async () => {
-        for (; !isOver; await pause(ledger.everyMs)) await foldAll(projections);
+        for (; !isOver; await pause(ledger.everyMs)) await foldAll(projections, ledger);
       })();
       const before = { gateway: (await server.usage()).cpuSeconds, postgres: await saleCpu(client) };
       const { perSecond } = await measure(
@@ -172,7 +165,7 @@ async function measureCost(server: Server, client: pg.Client, projections: Proje
 /** Folds what sales left, while nothing else runs, and prints what that takes for each sale. */
 async function reportFold(client: pg.Client, projections: ProjectionStore, sales: number): Promise<void> {
   const before = { own: process.cpuUsage(), postgres: (await postgresCpu(client)).all };
-  await foldAll(projections);
+  await foldAll(projections, ledger);
   const { user, system } = process.cpuUsage(before.own);
   const postgres = (await postgresCpu(client)).all - before.postgres;
   progress(
@@ -185,7 +178,7 @@ async function measureRebuild(client: pg.Client, projections: ProjectionStore): 
   const { rows: found } = await client.query<{ count: number }>('select count(*)::int as count from payments');
   const started = performance.now();
   await projections.rebuild(ledger);
-  await foldAll(projections);
+  await foldAll(projections, ledger);
   const perSecond = (found[0]?.count ?? 0) / ((performance.now() - started) / 1000);
   progress(`(l) rebuild: ${Math.round(perSecond).toLocaleString('en')} payments per second`);
   rows.push({ name: '(l) payments of a rebuild', perSecond });
@@ -202,7 +195,7 @@ export async function measureLedger(): Promise<LedgerResult> {
   const own = { ...connection, application_name: FOLD_NAME };
   const folding = openDatabase(own, () => undefined);
   const projections = createProjectionStore(folding);
-  await foldAll(projections);
+  await foldAll(projections, ledger);
 
   // The work loop of a gateway would use CPU time beside the reads.
   const requests = await startServer('requests', {}, { connection, masterKey });
