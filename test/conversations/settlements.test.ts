@@ -12,6 +12,7 @@ import { verifyAt } from '../../src/store/installation/verify.ts';
 import { addEntries } from '../../src/store/ledger/entries.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, openShop } from '../support/gateway.ts';
+import { holding } from '../support/held-rows.ts';
 
 const shop = openShop({ simulator: true });
 const DAY = 86_400;
@@ -47,6 +48,13 @@ const setBank = ({ mid }: Merchant, iban = IBAN): Promise<Answer['body']> =>
   done('PUT', `/accounts/${mid}/bank-account`, { currency: 'USD', holder: 'Müller & Söhne', iban });
 const settlements = async ({ mid }: Merchant): Promise<Answer['body'][]> =>
   (await done('GET', `/settlements?mid=${mid}`)).items;
+
+/** Whether a session waits for a lock. */
+const isWaiting = async (): Promise<boolean> => {
+  const [row] = await shop.rows(`select count(*)::int as locks from pg_locks l join pg_stat_activity a using (pid)
+    where not l.granted and a.datname = current_database()`);
+  return Number(row?.locks) > 0;
+};
 
 /** A settlement whose payout was approved. */
 async function paidOut(merchant: Merchant, amount: string) {
@@ -596,6 +604,23 @@ describe('a payout', () => {
     await refused(400, /available now is lower/, 'POST', `/payouts/${payout.payout_id}/approve`, undefined, accountant);
     await sale(merchant, '1.00');
     await done('POST', `/payouts/${payout.payout_id}/approve`, undefined, accountant);
+  });
+
+  test('is not approved from a ledger that another process still folds', async () => {
+    const merchant = await shop.newMerchant();
+    const id = await sale(merchant, '100.00');
+    await setBank(merchant);
+    const { settlement_id: settlementId } = await cut(merchant);
+    await approve(settlementId);
+    const payout = await done('POST', '/payouts', { settlement_ids: [settlementId], format: 'csv' });
+    let approval: Promise<void> | undefined;
+    await holding(shop.connection, "projections where name = 'ledger'", async () => {
+      await refund(id, '1.00');
+      const path = `/payouts/${payout.payout_id}/approve`;
+      approval = refused(400, /available now is lower/, 'POST', path, undefined, accountant);
+      await expect.poll(() => Promise.race([approval, isWaiting()])).toBe(true);
+    });
+    await approval;
   });
 
   test('a cut before the payout was posted does not pay the same money again', async () => {

@@ -55,5 +55,9 @@ export async function processDueSettlements(gateway: Gateway, isStopped: () => b
 
 /** Adds everything to the ledger before the clock of the sandbox moves, so that what is withheld is released on time. */
 export async function foldForTerms(gateway: Gateway): Promise<void> {
-  if (await gateway.terms.exist()) await withCompleteLedger(gateway, () => Promise.resolve(true));
+  if (!(await gateway.terms.exist())) return;
+  await withCompleteLedger(
+    gateway,
+    async (historyNumber) => (await gateway.statements.isComplete(historyNumber)) || undefined,
+  );
 }

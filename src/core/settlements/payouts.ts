@@ -184,9 +184,10 @@ export async function decidePayout(
   const { payoutId, currency, transfers: found } = await storedPayout(gateway, id);
   const { now } = gateway.clock;
   const zones = await gateway.terms.timeZones([...new Set(found.map(({ mid }) => mid))], currency);
-  await withCompleteLedger(gateway, async () => {
-    await gateway.payouts.decide(
+  await withCompleteLedger(gateway, (historyNumber) =>
+    gateway.payouts.decide(
       payoutId,
+      historyNumber,
       (mid) => availableToday(now(mid), [zones.get(mid) ?? []].flat()),
       (payout, transfers) => {
         if (isAuthor(payout, by)) throw new Refusal('ownPayout');
@@ -207,9 +208,8 @@ export async function decidePayout(
           }),
         };
       },
-    );
-    return true;
-  });
+    ),
+  );
   return findPayout(gateway, payoutId);
 }
 

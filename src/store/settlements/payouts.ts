@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import type { Decision } from '../database/decision.ts';
 import { addEntries } from '../ledger/entries.ts';
 import type { BankAccount } from './bank-accounts.ts';
-import { DEBITS_UNDER_WAY } from './cycles.ts';
+import { DEBITS_UNDER_WAY, holdLedger } from './cycles.ts';
 import { writeMessages } from './messages.ts';
 
 export interface Payout {
@@ -90,12 +90,16 @@ export interface PayoutStore {
   /** Newest first; without their transfers. */
   list(limit: number, before?: string): Promise<Payout[]>;
   find(payoutId: string): Promise<PayoutWithTransfers | undefined>;
-  /** Decides on the locked row; `today` is the day by the clock of an account. */
+  /**
+   * Decides on the locked row; `today` is the day by the clock of an account. Undefined while the ledger does not have the
+   * history up to this number.
+   */
   decide(
     payoutId: string,
+    historyNumber: bigint,
     today: (mid: string) => string,
     decide: (payout: Payout, transfers: Approvable[]) => Decision<PayoutDecision>,
-  ): Promise<void>;
+  ): Promise<true | undefined>;
   /** Decides on the locked row of a transfer of the payout. */
   record(
     key: Pick<Transfer, 'payoutId' | 'transferId'>,
@@ -201,7 +205,7 @@ export function createPayoutStore({ query }: Database): PayoutStore {
       return payout && { ...payout, transfers: await transfersOf(query, payoutId) };
     },
 
-    decide: (payoutId, today, decide) =>
+    decide: (payoutId, historyNumber, today, decide) =>
       query.transaction().execute(async (transaction) => {
         const { rows } = await sql<Payout>`select * from payouts where payout_id = ${payoutId}::uuid
           for update`.execute(transaction);
@@ -211,6 +215,7 @@ export function createPayoutStore({ query }: Database): PayoutStore {
         // Cuts and other payouts of these accounts wait.
         await sql`select from settlement_cycles where mid = any (${mids}::uuid[]) and currency = ${currency}
           order by mid for update`.execute(transaction);
+        if (!(await holdLedger(transaction, historyNumber))) return undefined;
         const bankOf = await banksOf(transaction, mids);
         const accounts = mids.map((mid) => LEDGER_ACCOUNTS.balance.name.replace('{mid}', mid));
         const sums = await sql<{ account: string; amount: bigint }>`
@@ -255,6 +260,7 @@ export function createPayoutStore({ query }: Database): PayoutStore {
             return at === undefined ? [] : [{ ...one, state: 'in_transit', at }];
           }),
         );
+        return true;
       }),
 
     record: ({ payoutId, transferId }, decide) =>
