@@ -18,6 +18,7 @@ export interface LedgerPayment {
   mid: string;
   paymentId: string;
   brand: string;
+  /** The last one; see `connectorAt`. */
   connector: string;
   currency: string;
   /** The network of the card. */
@@ -44,12 +45,15 @@ export interface LedgerRow {
   amount: bigint | null;
   /** Whether the row records an authentication of the payer (3DS). */
   isAuthentication: boolean;
+  /** The connector that the payment had up to this row, if another one took the payment over with it. */
+  leftConnector: string | null;
 }
 
-/** The price plans that the account and the connection of a payment had at any time, and the account's settlement terms. */
+/** The price plans that the account and the connections of a payment had at any time, and the account's settlement terms. */
 export interface PaymentPrices {
   sell: readonly Assignment[];
-  buy: readonly Assignment[];
+  /** By connection; those of other payments may be among them. */
+  buy: ReadonlyMap<string, readonly Assignment[]>;
   /** In the currency of the payment. */
   terms: readonly SettlementTerms[];
   /** Read only if the terms count business days. */
@@ -73,8 +77,20 @@ export const LEDGER_EVENTS: readonly string[] = [
   ...['chargebackReversed', 'secondChargedBack'],
   // They may have a price, and move no money.
   ...['challenged', 'authenticated', 'authorised', 'voided', 'reversed', 'declined'],
+  // It says which connector the payment had before.
+  'rerouted',
 ];
 export const LEDGER_STATES = ['SETTLED', 'CHARGEBACK'] as const;
+
+/** The connector that a payment had when a row of its history was written: another one may have taken it over since. */
+const connectorAt = ({ connector, history }: LedgerPayment, seq: number): string =>
+  history.find((row) => row.leftConnector !== null && row.seq >= seq)?.leftConnector ?? connector;
+
+/** All connectors that a payment has had. */
+export const connectorsOf = ({ connector, history }: LedgerPayment): string[] => [
+  ...history.flatMap(({ leftConnector }) => leftConnector ?? []),
+  connector,
+];
 
 /** One movement of money of a payment. */
 export interface Movement {
@@ -174,6 +190,20 @@ function combined(charges: readonly Charge[]): Charge[] {
   }));
 }
 
+/** The fees and costs of a payment's events, each by the connector that the payment had then. Money moves at the last one only. */
+function chargesOf(payment: LedgerPayment, movements: readonly Movement[], { sell, buy }: PaymentPrices): Charge[] {
+  if (sell.length === 0 && buy.size === 0) return [];
+  const { brand, network, currency, history } = payment;
+  const events = Map.groupBy(pricedEvents(payment, history, movements), ({ seq }) => connectorAt(payment, seq));
+  const charges = [...events].flatMap(([key, priced]) => {
+    const { connector, connectionId } = splitConnectionKey(key);
+    const facts = { brand, network, currency, connector };
+    const costs = feesOf(facts, priced, buy.get(connectionId ?? '') ?? []);
+    return [...feesOf(facts, priced, sell).map(sold), ...costs.map(bought)];
+  });
+  return combined(charges);
+}
+
 /** What becomes available with a sale: itself, its fee, and what is withheld of it. Everything else counts at once. */
 export const DELAYED: readonly Category[] = ['sale', 'fee.sale', 'reserve_held'];
 
@@ -186,19 +216,17 @@ function reserveOf({ seq, at, category, amount }: Movement, terms: readonly Sett
 }
 
 /** All entries of a payment: the movements of its money, the fees and costs of its events, and the reserve of its sales. */
-export function entriesOf(payment: LedgerPayment, { sell, buy, terms, holidays }: PaymentPrices): LedgerEntry[] {
-  const { mid, paymentId, brand, network, connector, currency, history } = payment;
+export function entriesOf(payment: LedgerPayment, prices: PaymentPrices): LedgerEntry[] {
+  const { mid, paymentId, brand, currency, history } = payment;
+  const { terms, holidays } = prices;
   const movements = movementsOf(payment);
-  const facts = { brand, network, currency, connector: splitConnectionKey(connector).connector };
-  const isPriced = sell.length > 0 || buy.length > 0;
-  const events = isPriced ? pricedEvents(payment, history, movements) : [];
-  const charges = combined([...feesOf(facts, events, sell).map(sold), ...feesOf(facts, events, buy).map(bought)]);
+  const charges = chargesOf(payment, movements, prices);
   const times = new Map(history.map(({ seq, at }) => [seq, at]));
   const operations = new Map(movements.map(({ seq, operationId }) => [seq, operationId]));
   const entry = (seq: number, category: Category, amount: EntryAmount, plan: PlanLine | null): LedgerEntry => {
     const postedAt = times.get(seq) as number;
     const operationId = operations.get(seq) ?? null;
-    const owner = { mid, paymentId, brand, connector, currency };
+    const owner = { mid, paymentId, brand, connector: connectorAt(payment, seq), currency };
     const delay = DELAYED.includes(category) ? termsAt(terms, postedAt) : undefined;
     const availableOn = delay
       ? availableDay(delay, holidaysAt(holidays, postedAt), postedAt)

@@ -1,5 +1,6 @@
 /** Failover of card payments: when another connection takes one over, when none does, and that none is charged twice. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { foldProjections, rebuildProjection } from '../../src/core/projections/projections.ts';
 import { newId } from '../../src/lib/crypto/id.ts';
 import { signatureOf } from '../../src/lib/crypto/signature.ts';
 import { Deadline } from '../../src/lib/time/deadline.ts';
@@ -161,6 +162,39 @@ test('every route is tried once; all attempts and their reasons are recorded', a
   expect(payment).toMatchObject({ status: 'DECLINED', decline_reason: 'The provider never received the payment.' });
   for (const { reason } of payment.provider_calls) expect(reason).toMatch(/./);
   expect(await moneyOf(id)).toBe(0n);
+});
+
+test('an authentication is priced by the route that the payment had then', async () => {
+  const admin = async (method: string, path: string, body: unknown) => {
+    const answer = await shop.admin(method, path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+    return answer.body;
+  };
+  for (const [name, fixed] of [
+    ['one', '0.10'],
+    ['other', '0.20'],
+  ] as const) {
+    const { plan_id } = await admin('POST', '/price-plans', { name, side: 'buy' });
+    const lines = [{ event: 'three_ds', currencies: ['USD'], fixed }];
+    await admin('POST', `/price-plans/${plan_id}/versions`, { lines });
+    await admin('PUT', `/connections/${ids[name]}/price-plan`, { plan_id });
+  }
+  const { id } = await pay(await routed('one', 'other'), { card_expiry: '05/38' });
+  await foldProjections(shop.gateway);
+  await first().control('/faults', { mode: 'soft_decline', count: 1 });
+  await passChallenge(id);
+  expect(await submissions(id)).toEqual(['one: declined', 'other: settled']);
+  const costs = async (): Promise<unknown> => (await shop.inspect(id)).money.costs;
+  expect(await costs()).toBe('0.10');
+  await foldProjections(shop.gateway);
+  expect((await verifyAt(shop.connection)).violations).toEqual([]);
+  await rebuildProjection(shop.gateway, 'ledger');
+  await foldProjections(shop.gateway);
+  expect(await costs()).toBe('0.10');
+  expect(await shop.rows(`select connector from ledger_entries where payment_id = '${id}' order by seq`)).toEqual([
+    { connector: `upstream/${ids.one}` },
+    { connector: `upstream/${ids.other}` },
+  ]);
 });
 
 describe('a card whose payer the provider authenticates', () => {

@@ -17,6 +17,7 @@ const row = (text: string, index: number, at = 1_000 + index): LedgerRow => {
     at,
     amount: amount === undefined ? null : BigInt(amount),
     isAuthentication: false,
+    leftConnector: null,
   };
 };
 
@@ -44,7 +45,7 @@ const payment = (rows: readonly (string | LedgerRow)[], more: Partial<LedgerPaym
   ...more,
 });
 
-const NO_PRICES = { sell: [], buy: [], terms: [], holidays: [] };
+const NO_PRICES = { sell: [], buy: new Map(), terms: [], holidays: [] };
 /** What each entry adds to the balance of the merchant. */
 const moved = (one: LedgerPayment): string[] =>
   entriesOf(one, NO_PRICES).map(({ category, postings }) => {

@@ -3,6 +3,7 @@
 import { splitConnectionKey } from '../../rules/connectors.ts';
 import type { LedgerEntry } from '../../rules/ledger.ts';
 import {
+  connectorsOf,
   entriesOf,
   LEDGER_EVENTS,
   LEDGER_STATES,
@@ -36,7 +37,8 @@ const ROWS = (payments: string): string => `
   select p.mid, p.payment_id as "paymentId", p.brand, ${CARD_NETWORK} as network, p.connector, p.currency, p.amount as "wholeAmount",
     p.is_authorisation as "isAuthorisation", p.captured, p.refunded, p.state, h.seq, h.event,
     h.from_state as "fromState", h.to_state as "toState", h.at, h.amount,
-    coalesce(${IS_AUTHENTICATION}, false) as "isAuthentication"
+    coalesce(${IS_AUTHENTICATION}, false) as "isAuthentication",
+    case when h.event = 'rerouted' then h.call ->> 'connector' end as "leftConnector"
   from (${payments}) c join payments p using (mid, payment_id) join history h using (mid, payment_id)
   where ${IS_READ} order by p.payment_id, p.mid, h.seq`;
 
@@ -75,22 +77,17 @@ async function readOperations(client: Client, payments: readonly Read[]): Promis
 }
 
 /** The price plans and the settlement terms of a payment. */
-export type PricesOf = (payment: Pick<LedgerPayment, 'mid' | 'connector' | 'currency'>) => PaymentPrices;
+export type PricesOf = (payment: Pick<LedgerPayment, 'mid' | 'currency'>) => PaymentPrices;
 
 /** Reads the price plans and the settlement terms of these payments. The installation's own provider is no connection, and has none. */
 export async function readPrices(client: Client, payments: readonly LedgerPayment[]): Promise<PricesOf> {
-  const connectionOf = (connector: string): string => splitConnectionKey(connector).connectionId ?? '';
   const mids = [...new Set(payments.map(({ mid }) => mid))];
-  const connections = [...new Set(payments.map(({ connector }) => connectionOf(connector)))].filter((id) => id !== '');
+  const connectors = new Set(payments.flatMap(connectorsOf));
+  const connections = [...connectors].flatMap((connector) => splitConnectionKey(connector).connectionId ?? []);
   const { sell, buy } = await readAssignments(client, mids, connections);
   const { termsOf, hasBusinessDays } = await readTerms(client, mids);
   const holidays = hasBusinessDays ? await readHolidays(client) : [];
-  return ({ mid, connector, currency }) => ({
-    sell: sell.get(mid) ?? [],
-    buy: buy.get(connectionOf(connector)) ?? [],
-    terms: termsOf(mid, currency),
-    holidays,
-  });
+  return ({ mid, currency }) => ({ sell: sell.get(mid) ?? [], buy, terms: termsOf(mid, currency), holidays });
 }
 
 /** All entries of the payments that a query without parameters selects, in the order of the payments and of their history. */
