@@ -623,6 +623,24 @@ describe('a payout', () => {
     await approval;
   });
 
+  test('is neither made nor approved while the terms have a hold, also one that came after the cut', async () => {
+    const merchant = await shop.newMerchant();
+    await sale(merchant, '100.00');
+    await setBank(merchant);
+    const { settlement_id: settlementId } = await cut(merchant);
+    await approve(settlementId);
+    const input = { settlement_ids: [settlementId], format: 'csv' };
+    await setTerms(merchant, { hold: 'Under review' });
+    await refused(400, /have a hold/, 'POST', '/payouts', input);
+    await setTerms(merchant, { currency: 'EUR', hold: 'Another currency' });
+    await setTerms(merchant);
+    const { payout_id: payoutId } = await done('POST', '/payouts', input);
+    await setTerms(merchant, { hold: 'Under review' });
+    await refused(400, /have a hold/, 'POST', `/payouts/${payoutId}/approve`, undefined, accountant);
+    await setTerms(merchant);
+    await done('POST', `/payouts/${payoutId}/approve`, undefined, accountant);
+  });
+
   test('a cut before the payout was posted does not pay the same money again', async () => {
     const merchant = await shop.newMerchant();
     await sale(merchant, '100.00');

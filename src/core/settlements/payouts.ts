@@ -17,7 +17,14 @@ import {
 } from '../../rules/payouts.ts';
 import { availableToday } from '../../rules/settlement-calendar.ts';
 import type { BankAccount } from '../../store/settlements/bank-accounts.ts';
-import type { Approvable, Payable, Payout, PayoutWithTransfers, Transfer } from '../../store/settlements/payouts.ts';
+import type {
+  Approvable,
+  Payable,
+  Payout,
+  PayoutWithTransfers,
+  Receiver,
+  Transfer,
+} from '../../store/settlements/payouts.ts';
 import type { Gateway } from '../context.ts';
 import { withCompleteLedger } from '../ledger/fold.ts';
 import { invalid, readText } from '../ledger/input.ts';
@@ -59,8 +66,9 @@ function readIds(value: unknown): string[] {
   return ids;
 }
 
-/** Why nothing can be paid to this bank account now. */
-function bankProblem(bank: BankAccount | undefined, now: number): string | undefined {
+/** Why nothing can be paid to this merchant now. */
+function receiverProblem({ bank, hold }: Receiver, now: number): string | undefined {
+  if (hold !== null) return 'The settlement terms of the account have a hold: nothing is paid.';
   if (!bank) return 'The account has no bank account in this currency.';
   if (bank.heldUntil !== null && bank.heldUntil > now)
     return 'The bank account was changed in the last 24 hours, and another person has not confirmed it.';
@@ -72,7 +80,7 @@ function payableProblem(payable: Payable | undefined, currency: string, now: (mi
   if (payable.state !== 'approved') return `This settlement is ${payable.state.replace('_', ' ')}, not approved.`;
   if (payable.payout === 0n) return 'This settlement pays nothing.';
   if (payable.currency !== currency) return 'The settlements of a payout should have the same currency.';
-  return bankProblem(payable.bank, now(payable.mid));
+  return receiverProblem(payable, now(payable.mid));
 }
 
 /** Refuses with a problem for each settlement that cannot be paid. */
@@ -163,12 +171,9 @@ const entryOf = (
 ): LedgerEntry => composeEntry({ sourceId: transferId, category, mid, currency, postedAt }, { amount });
 
 /** Why a transfer cannot be approved: each one, and all of an account together, are paid from what is available now. */
-function approvalProblem(
-  { bank, bankVersion, available }: Approvable,
-  ofAccount: readonly Approvable[],
-  now: number,
-): string | undefined {
-  const problem = bankProblem(bank, now);
+function approvalProblem(approvable: Approvable, ofAccount: readonly Approvable[], now: number): string | undefined {
+  const { bank, bankVersion, available } = approvable;
+  const problem = receiverProblem(approvable, now);
   if (problem !== undefined) return problem;
   if (bank?.version !== bankVersion) return 'The bank account was changed since this payout was made.';
   return sumOf(ofAccount) > available ? 'The balance that is available now is lower than the payout.' : undefined;

@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import type { Decision } from '../database/decision.ts';
 import { addEntries } from '../ledger/entries.ts';
 import type { BankAccount } from './bank-accounts.ts';
-import { DEBITS_UNDER_WAY, holdLedger } from './cycles.ts';
+import { DEBITS_UNDER_WAY, holdLedger, type Owner, ownerKey } from './cycles.ts';
 import { writeMessages } from './messages.ts';
 
 export interface Payout {
@@ -48,19 +48,24 @@ export interface Transfer {
 
 export type PayoutWithTransfers = Payout & { transfers: Transfer[] };
 
-/** A settlement that is to be paid, and the bank account of its merchant. */
-export interface Payable {
+/** The bank account of a merchant in a currency, and why the terms hold payouts to it, if they do. */
+export interface Receiver {
+  bank: BankAccount | undefined;
+  hold: string | null;
+}
+
+/** A settlement that is to be paid, and who gets it. */
+export interface Payable extends Receiver {
   settlementId: string;
   mid: string;
   currency: string;
   number: number;
   payout: bigint;
   state: SettlementState;
-  bank: BankAccount | undefined;
 }
 
 /** A transfer that is to be approved, with what the merchant has now. */
-export type Approvable = Transfer & { bank: BankAccount | undefined; available: bigint };
+export type Approvable = Transfer & Receiver & { available: bigint };
 
 export interface PayoutDecision {
   state: Exclude<PayoutState, 'waiting'>;
@@ -124,13 +129,19 @@ const SETTLED_AS: Partial<Record<TransferState, SettlementState>> = { paid: 'pai
 const PROVIDER_PAYMENT = sql`provider_payment_id, connector, currency, amount, reference,
   received_on::text as received_on, recorded_by, recorded_at`;
 
-async function banksOf(transaction: Database['query'], mids: readonly string[]) {
-  const { rows } = await sql<BankAccount>`select * from bank_accounts where mid = any (${mids}::uuid[])`.execute(
+async function receiversOf(
+  transaction: Database['query'],
+  mids: readonly string[],
+): Promise<(owner: Owner) => Receiver> {
+  const banks = await sql<BankAccount>`select * from bank_accounts where mid = any (${mids}::uuid[])`.execute(
     transaction,
   );
-  const byOwner = new Map(rows.map((row) => [`${row.mid} ${row.currency}`, row]));
-  return ({ mid, currency }: { mid: string; currency: string }): BankAccount | undefined =>
-    byOwner.get(`${mid} ${currency}`);
+  const terms = await sql<Owner & { hold: string | null }>`
+    select distinct on (mid, currency) mid, currency, hold from settlement_terms
+    where mid = any (${mids}::uuid[]) order by mid, currency, valid_from desc`.execute(transaction);
+  const bankOf = new Map(banks.rows.map((row) => [ownerKey(row), row]));
+  const holdOf = new Map(terms.rows.map((row) => [ownerKey(row), row.hold]));
+  return (owner) => ({ bank: bankOf.get(ownerKey(owner)), hold: holdOf.get(ownerKey(owner)) ?? null });
 }
 
 /** Tells merchants of the states of their transfers. */
@@ -158,11 +169,11 @@ export function createPayoutStore({ query }: Database): PayoutStore {
   return {
     make: (settlementIds, decide) =>
       query.transaction().execute(async (transaction) => {
-        const { rows } = await sql<Omit<Payable, 'bank'>>`
+        const { rows } = await sql<Omit<Payable, keyof Receiver>>`
           select settlement_id, mid, currency, number, payout, state from settlements
           where settlement_id = any (${settlementIds}::uuid[]) order by settlement_id for update`.execute(transaction);
-        const bankOf = await banksOf(transaction, [...new Set(rows.map(({ mid }) => mid))]);
-        const { change, audit } = decide(rows.map((row) => ({ ...row, bank: bankOf(row) })));
+        const receiverOf = await receiversOf(transaction, [...new Set(rows.map(({ mid }) => mid))]);
+        const { change, audit } = decide(rows.map((row) => ({ ...row, ...receiverOf(row) })));
         const { transfers, madeAt, decidedAt, ...payout } = change;
         await transaction
           .insertInto('payouts')
@@ -216,7 +227,7 @@ export function createPayoutStore({ query }: Database): PayoutStore {
         await sql`select from settlement_cycles where mid = any (${mids}::uuid[]) and currency = ${currency}
           order by mid for update`.execute(transaction);
         if (!(await holdLedger(transaction, historyNumber))) return undefined;
-        const bankOf = await banksOf(transaction, mids);
+        const receiverOf = await receiversOf(transaction, mids);
         const accounts = mids.map((mid) => LEDGER_ACCOUNTS.balance.name.replace('{mid}', mid));
         const sums = await sql<{ account: string; amount: bigint }>`
           select account, sum(amount)::bigint as amount from (
@@ -232,7 +243,7 @@ export function createPayoutStore({ query }: Database): PayoutStore {
         const available = new Map(sums.rows.map(({ account, amount }) => [account, amount]));
         const approvable = transfers.map((transfer) => ({
           ...transfer,
-          bank: bankOf(transfer),
+          ...receiverOf(transfer),
           available: available.get(LEDGER_ACCOUNTS.balance.name.replace('{mid}', transfer.mid)) ?? 0n,
         }));
         const { change, audit } = decide(rows[0] as Payout, approvable);
