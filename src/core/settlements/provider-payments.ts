@@ -4,8 +4,10 @@ import { dateTime } from '../../lib/time/date-time.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { composeEntry } from '../../rules/ledger.ts';
 import type { ProviderPayment } from '../../store/settlements/payouts.ts';
+import { listConnections } from '../connections/connections.ts';
 import type { Gateway } from '../context.ts';
 import { invalid, readAmount, readCurrency, readText } from '../ledger/input.ts';
+import { receivables } from '../ledger/ledger.ts';
 import { auditEntry, type Caller } from '../operators/principal.ts';
 
 export type { ProviderPayment } from '../../store/settlements/payouts.ts';
@@ -14,9 +16,17 @@ export type { ProviderPayment } from '../../store/settlements/payouts.ts';
 export const PROVIDER_PAYMENT_FIELDS = ['connector', 'currency', 'amount', 'reference', 'received_on'] as const;
 export type ProviderPaymentInput = Readonly<Partial<Record<(typeof PROVIDER_PAYMENT_FIELDS)[number], unknown>>>;
 
-function readConnector(value: unknown): string {
-  if (typeof value === 'string' && /^[a-z0-9][\w-]{0,63}$/.test(value)) return value;
-  throw invalid('connector', 'The connector of payments, as they are listed, such as stripe.');
+/** The connectors whose providers may pay: those of the installation and of its connections, and former ones with entries. */
+export async function listProviders(gateway: Gateway): Promise<string[]> {
+  const [connections, { rows }] = await Promise.all([listConnections(gateway, { mids: null }), receivables(gateway)]);
+  const names = [...connections, ...rows].map(({ connector }) => connector);
+  return [...new Set([...Object.keys(gateway.connectors), ...names])].sort();
+}
+
+async function readConnector(gateway: Gateway, value: unknown): Promise<string> {
+  const known = (await listProviders(gateway)).find((connector) => connector === value);
+  if (known === undefined) throw invalid('connector', 'The connector of payments, as they are listed, such as stripe.');
+  return known;
 }
 
 function readDay(value: unknown, now: number): string {
@@ -36,7 +46,7 @@ export async function recordProviderPayment(
   input: ProviderPaymentInput,
 ): Promise<{ payment: ProviderPayment; isNew: boolean }> {
   const now = gateway.clock.now();
-  const connector = readConnector(input.connector);
+  const connector = await readConnector(gateway, input.connector);
   const currency = readCurrency(input.currency);
   const payment: ProviderPayment = {
     providerPaymentId: newId(),

@@ -2,6 +2,7 @@
 import { listProviderTerms, setProviderTerms } from '../../../core/reconciliations/three-way.ts';
 import {
   listProviderPayments,
+  listProviders,
   type ProviderPayment,
   recordProviderPayment,
 } from '../../../core/settlements/provider-payments.ts';
@@ -67,12 +68,12 @@ ${field({ name: 'days', label: text.days, value: form.get('days'), error: errorO
 export async function providerCards(request: PanelRequest, { payment = [], terms = [] }: Refused): Promise<Html> {
   const { gateway, session } = request;
   const may = (permission: Parameters<typeof isAllowed>[1]): boolean => isAllowed(session.principal.role, permission);
-  const [payments, set] = await Promise.all([
+  const [payments, set, known] = await Promise.all([
     may('settlements.view') ? listProviderPayments(gateway, SHOWN_PAYMENTS) : [],
     listProviderTerms(gateway),
+    listProviders(gateway),
   ]);
-  const known = [...Object.keys(gateway.connectors), ...[...payments, ...set].map(({ connector }) => connector)];
-  const providers = [...new Set(known)].sort().map((connector) => [connector, providerName(connector)] as const);
+  const providers = known.map((connector) => [connector, providerName(connector)] as const);
   return html`${
     may('settlements.view') &&
     html`<section class="card flush"><h2 class="inset">${text.payments}</h2>${
