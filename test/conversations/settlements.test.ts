@@ -467,15 +467,21 @@ describe('the calendar', () => {
     await done('PUT', '/holidays', { holidays: [] });
   });
 
-  test('a payout is approved by the day of the account, where it begins before that of UTC', async () => {
+  test('a balance is available, and a payout approved, by the day of its currency, where it begins before that of UTC', async () => {
     const merchant = await shop.newMerchant();
     await setTerms(merchant, { cycle: 'daily', time_zone: 'Pacific/Kiritimati', delay_days: 1 });
+    await setTerms(merchant, { currency: 'EUR', delay_days: 2 });
     await sale(merchant, '10.00');
+    await shop.sale({ order_amount: '20.00', order_currency: 'EUR' }, merchant);
     // At 11:00 in UTC the next day has begun fourteen hours east of it.
     const now = new Date();
     const elevenNext = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1, 11);
     await shop.advanceClock(Math.round((elevenNext - now.getTime()) / 1000), merchant.mid);
-    expect(await balance(merchant)).toMatchObject({ available: '10.00', pending: '0.00' });
+    const { items } = await done('GET', `/accounts/${merchant.mid}/balance`);
+    expect(items).toMatchObject([
+      { currency: 'EUR', available: '0.00', pending: '20.00' },
+      { currency: 'USD', available: '10.00', pending: '0.00' },
+    ]);
     const [{ settlement_id: id }] = await settlements(merchant);
     await setBank(merchant);
     await approve(id);

@@ -42,16 +42,18 @@ export interface AccountBalance {
 export async function accountBalance(gateway: Gateway, mid: string): Promise<AccountBalance> {
   const asOf = gateway.clock.now(mid);
   const terms = await listTerms(gateway, mid);
-  const today = availableToday(
-    asOf,
-    terms.map(({ timeZone }) => timeZone),
-  );
   const [{ rows, isComplete }, [plan]] = await Promise.all([
-    gateway.ledger.balances(mid, today),
+    // The day of a currency is that of UTC, or a later one.
+    gateway.ledger.balances(mid, availableToday(asOf, [])),
     planHistory(gateway, { mid }),
   ]);
   const currencies = [...new Set(rows.map(({ currency }) => currency))].sort();
   const items = currencies.map((currency): Balance => {
+    const ofCurrency = terms.filter((one) => one.currency === currency);
+    const today = availableToday(
+      asOf,
+      ofCurrency.map(({ timeZone }) => timeZone),
+    );
     // The accounts of merchants have their normal side at the credit.
     const own = rows.filter((row) => row.currency === currency).map((row) => ({ ...row, amount: -row.amount }));
     const sum = (name: string, isPart: (day: string) => boolean = () => true): bigint =>
