@@ -180,14 +180,16 @@ const bought = ({ seq, event, isReturned, amount, tax, plan }: Fee): Charge => (
   plan,
 });
 
-/** A refund may return fees of several captures: one entry has their sum. */
+/** A refund may return fees of several captures: one entry has their sum. Money that is sent back at once may return all of its cost. */
 function combined(charges: readonly Charge[]): Charge[] {
   const byCategory = Map.groupBy(charges, ({ seq, category }) => `${seq} ${category}`);
-  return [...byCategory.values()].map((same) => ({
-    ...(same.at(-1) as Charge),
-    amount: same.reduce((sum, { amount }) => sum + amount, 0n),
-    tax: same.reduce((sum, { tax = 0n }) => sum + tax, 0n),
-  }));
+  return [...byCategory.values()]
+    .map((same) => ({
+      ...(same.at(-1) as Charge),
+      amount: same.reduce((sum, { amount }) => sum + amount, 0n),
+      tax: same.reduce((sum, { tax = 0n }) => sum + tax, 0n),
+    }))
+    .filter(({ amount, tax }) => amount !== 0n || tax !== 0n);
 }
 
 /** The fees and costs of a payment's events, each by the connector that the payment had then. Money moves at the last one only. */

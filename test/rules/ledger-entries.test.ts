@@ -1,8 +1,10 @@
 /** The entries of histories that are hard to make over HTTP: reversals, late money, refunds at one moment, early versions. */
 import { describe, expect, test } from 'vitest';
 import { entriesOf, type LedgerOperation, type LedgerPayment, type LedgerRow } from '../../src/rules/ledger-entries.ts';
+import type { RefundPolicy } from '../../src/rules/pricing.ts';
 
 const MID = '01990000-0000-7000-8000-00000000000a';
+const CONNECTION_ID = '01990000-0000-7000-8000-0000000000cc';
 const PAYMENT_ID = '01990000-0000-7000-8000-000000000001';
 
 /** `event FROM>TO amount`. */
@@ -32,7 +34,7 @@ const payment = (rows: readonly (string | LedgerRow)[], more: Partial<LedgerPaym
   mid: MID,
   paymentId: PAYMENT_ID,
   brand: 'card',
-  connector: 'stripe/01990000-0000-7000-8000-0000000000cc',
+  connector: `stripe/${CONNECTION_ID}`,
   currency: 'EUR',
   network: null,
   amount: 10_000n,
@@ -136,6 +138,28 @@ describe('the entries of', () => {
       'payout_to_payer -500',
     ]);
   });
+});
+
+test('a late success that is sent back has no entry of a cost that the provider returns wholly', () => {
+  const rows = ['declined|PREPARE>DECLINED', 'lateRefunded|DECLINED>DECLINED'];
+  const operations = [operation('late_refund', 10_000n, 1001)];
+  const one = payment(rows, { captured: 0n, state: 'DECLINED', operations });
+  const line = { event: 'sale', percent: '1', fixed: null, minimum: null, maximum: null } as const;
+  const any = { brands: [], networks: [], currencies: [], connectors: [], minAmount: null, maxAmount: null };
+  const costs = (refundPolicy: RefundPolicy): string[] => {
+    const version = {
+      planId: 'p',
+      version: 1,
+      validFrom: 0,
+      refundPolicy,
+      taxPercent: '0',
+      lines: [{ ...any, ...line }],
+    };
+    const buy = new Map([[CONNECTION_ID, [{ assignedAt: 0, planId: 'p', versions: [version] }]]]);
+    return entriesOf(one, { ...NO_PRICES, buy }).map(({ category }) => category);
+  };
+  expect(costs('keep')).toEqual(['sale', 'refund', 'cost.sale']);
+  expect(costs('full')).toEqual(['sale', 'refund']);
 });
 
 test('earlier entries do not depend on later rows, and ids not on anything but their source', () => {
