@@ -790,6 +790,7 @@ export interface Schema {
     reviewedBy: string | null;
     reviewNote: string | null;
     evaluatedAgainAt: ColumnType<number, string, string> | null;
+    reviewCaptures: boolean | null;
   };
   riskFraudRates: {
     connector: string;

@@ -32,9 +32,12 @@ export interface Verdict extends NewDecision {
   declineReason?: string;
 }
 
-/** Only an amount is reserved, and captured after the review. The test brand behaves like a card. */
-const isAuthorisable = (brand: string): boolean =>
-  brand === CARD || isWallet(brand) || brandOf(brand)?.isImmediate === true;
+/**
+ * Only an amount is reserved, and captured after the review, unless the merchant captures it anyway. The test brand behaves
+ * like a card.
+ */
+const isAuthorisedByReview = ({ brand, isAuthorisation }: PaymentWithDetails): boolean =>
+  !isAuthorisation && (brand === CARD || isWallet(brand) || brandOf(brand)?.isImmediate === true);
 
 const termsOf = ({ settings }: Account, facts: Facts, { lowValue, fraudRates }: Findings): DecisionTerms => ({
   reviewScore: settings['risk.review_score'],
@@ -84,7 +87,7 @@ const decisionOf = (
   decided: Decided,
   threeDs: RecordedThreeDs,
   facts: Facts,
-  brand: string,
+  payment: PaymentWithDetails,
   at: number,
 ): NewDecision => ({
   decision: decided.decision,
@@ -101,11 +104,17 @@ const decisionOf = (
         reviewDueAt: at + decided.review.hours * LIMITS.hourMs,
       }
     : NO_REVIEW),
-  isAuthorisation: decided.review !== null && isAuthorisable(brand),
+  isAuthorisation: decided.review !== null && isAuthorisedByReview(payment),
 });
 
 /** The decision about a payment that could not be evaluated. */
-function failedDecision(account: Account, facts: Facts, brand: string, at: number, failure: string): NewDecision {
+function failedDecision(
+  account: Account,
+  facts: Facts,
+  payment: PaymentWithDetails,
+  at: number,
+  failure: string,
+): NewDecision {
   const isReviewed = account.settings['risk.on_failure'] === 'review';
   return {
     decision: isReviewed ? 'review' : 'none',
@@ -118,7 +127,7 @@ function failedDecision(account: Account, facts: Facts, brand: string, at: numbe
     ...(isReviewed
       ? { reviewState: 'waiting', reviewThen: 'refuse', reviewDueAt: at + 24 * LIMITS.hourMs }
       : NO_REVIEW),
-    isAuthorisation: isReviewed && isAuthorisable(brand),
+    isAuthorisation: isReviewed && isAuthorisedByReview(payment),
   };
 }
 
@@ -173,7 +182,7 @@ function preparedBy(
 ): Prepared {
   const limits = limitsFor(account, payment);
   const periodic = limits.filter(({ per }) => per !== 'payment');
-  const { amount, brand, details } = payment;
+  const { amount, details } = payment;
   const isSavedCard = details.recurringOf !== undefined || seen.isSaved === true;
   const item: Evaluation = {
     ...base,
@@ -189,7 +198,7 @@ function preparedBy(
       const known = withFindings(facts, found, isSavedCard);
       const over = limits.find((limit) => exceeds(limit, found.volumes[periodic.indexOf(limit)] ?? NO_VOLUME, amount));
       const decided = decideBy(rules, account, known, found);
-      const made = decisionOf(decided, recordedThreeDs(gateway, payment, decided.threeDs), known, brand, at);
+      const made = decisionOf(decided, recordedThreeDs(gateway, payment, decided.threeDs), known, payment, at);
       if (decided.decision === 'block') return { ...made, declineReason: RISK_REASONS.blocked };
       if (!over) return made;
       const input = { ...made.input, volume_limit: over };
@@ -250,7 +259,7 @@ export async function evaluate(
   } catch (error) {
     gateway.log.error({ err: error, payment_id: payment.paymentId }, 'the risk rules could not be evaluated');
     gateway.metrics.riskFailed();
-    const failed = failedDecision(account, facts, payment.brand, at, 'The rules could not be evaluated.');
+    const failed = failedDecision(account, facts, payment, at, 'The rules could not be evaluated.');
     await gateway.riskDecisions.record({ ...base, measurements: [], lookups: [], volumes: [] }, failed);
     return failed;
   }

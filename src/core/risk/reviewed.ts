@@ -1,10 +1,15 @@
-/** Whether a payment may be captured: not while it waits for a review, nor after it was refused. */
+/** What a review means for the capture of a payment: who captures it, and that it waits meanwhile. */
 import { Refusal } from '../../rules/errors.ts';
 import type { Gateway, PaymentWithDetails } from '../context.ts';
 
+/** Refuses the capture of a payment that waits for a review, or was refused by one. */
 export async function requireReviewed(gateway: Gateway, payment: PaymentWithDetails): Promise<void> {
   if (!payment.isAuthorisation || payment.state !== 'PENDING') return;
   const decision = await gateway.riskDecisions.find(payment);
   if (decision?.reviewState === 'waiting' || decision?.reviewState === 'refused')
     throw new Refusal('captureNotPending', [{ field: 'trans_id', sentence: 'The payment waits for a review.' }]);
 }
+
+/** Whether the merchant asked to authorise a payment only; a review makes other payments authorisations, too. */
+export const isMerchantsAuthorisation = async (gateway: Gateway, payment: PaymentWithDetails): Promise<boolean> =>
+  payment.isAuthorisation && (await gateway.riskDecisions.find(payment))?.reviewCaptures !== true;

@@ -79,7 +79,10 @@ function requirePossible(
   if (state === 'SETTLED' && decision === 'refuse') refundPlan(gateway, account, '', 'refund')(payment);
 }
 
-/** Decides about a waiting payment, and carries it out: captures or voids an authorisation, or refunds what was settled. */
+/**
+ * Decides about a waiting payment, and carries it out: captures or voids an authorisation, or refunds what was settled. An
+ * authorisation that the merchant asked for is released to it by the approval.
+ */
 export async function decideReview(
   gateway: Gateway,
   principal: Pick<Principal, 'mids' | 'refundLimit'>,
@@ -113,7 +116,7 @@ export async function decideReview(
   const ending = { state, at, by: by.name, note, dueAt: at + LIMITS.leaseMs } as const;
   if (!(await gateway.reviews.end(payment, ending, audit))) throw new Refusal('reviewEnded');
   const record = async (): Promise<void> => undefined;
-  return carryOut(gateway, account, payment, state, {
+  return carryOut(gateway, account, payment, review, state, {
     actor: 'operator',
     name: by.name,
     requester,
@@ -130,6 +133,7 @@ async function carryOut(
   gateway: Gateway,
   account: Account,
   payment: PaymentWithDetails,
+  { reviewCaptures }: DecisionRow,
   state: 'approved' | 'refused',
   initiator: Initiator,
 ): Promise<PaymentWithDetails> {
@@ -140,7 +144,8 @@ async function carryOut(
       ? { actor: initiator }
       : { actor: initiator.actor, actorName: initiator.name, note: initiator.note };
   let result: OperationResult | undefined;
-  if (isAuthorised && state === 'approved') result = await captureReviewed(gateway, account, payment, initiator);
+  if (isAuthorised && state === 'approved' && reviewCaptures !== false)
+    result = await captureReviewed(gateway, account, payment, initiator);
   if (isAuthorised && state === 'refused') result = await voidPayment(gateway, payment, initiator);
   if (isSettled && state === 'refused') result = await refund(gateway, account, payment, '', initiator, 'refundOnly');
   const isDeclined = result?.operation.state === 'declined';
@@ -161,7 +166,7 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
   if (!payment || !account) return;
   const isDue = reviewDueAt !== null && reviewDueAt <= now;
   if (reviewState === 'approved' || reviewState === 'refused') {
-    if (isDue) await carryOut(gateway, account, payment, reviewState, 'clock');
+    if (isDue) await carryOut(gateway, account, payment, review, reviewState, 'clock');
     return;
   }
   const hasMoney = (payment.state === 'PENDING' && payment.authorised > 0n) || payment.state === 'SETTLED';
@@ -183,7 +188,7 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
     return;
   }
   if (await gateway.reviews.end(review, { ...ending, state, dueAt: now + LIMITS.leaseMs }))
-    await carryOut(gateway, account, payment, state, 'clock');
+    await carryOut(gateway, account, payment, review, state, 'clock');
 }
 
 /** Marks settled payments under review, decides about those whose time is over, and carries out what was decided. */

@@ -11,6 +11,7 @@ import type { Account, Gateway } from '../context.ts';
 import { findPayment } from '../payments/find.ts';
 import { type Order, openPayment } from '../payments/open.ts';
 import { isSeriesEnded, repetition, retryOrder } from '../payments/repeat.ts';
+import { isMerchantsAuthorisation } from '../risk/reviewed.ts';
 import { existingSchedule } from './schedules.ts';
 
 export interface RecurringOrder {
@@ -81,5 +82,6 @@ export async function retry(gateway: Gateway, account: Account, paymentId: strin
   const hasSubscription = scheduleId !== null && (await gateway.schedules.hasSubscription(mid, scheduleId, paymentId));
   const schedule = hasSubscription ? await gateway.schedules.find(mid, scheduleId) : undefined;
   // Only Checkout has this request.
-  return openPayment(gateway, account, { ...retryOrder(declined, schedule), protocol: 'checkout' });
+  const isAuthorisation = await isMerchantsAuthorisation(gateway, declined);
+  return openPayment(gateway, account, { ...retryOrder(declined, schedule), isAuthorisation, protocol: 'checkout' });
 }

@@ -46,6 +46,8 @@ export interface DecisionRow extends PaymentKey {
   reviewState: ReviewState | null;
   reviewThen: ReviewEnd | null;
   reviewDueAt: number | null;
+  /** The review made the payment an authorisation. Null without a review, and in rows of versions that did not write it. */
+  reviewCaptures: boolean | null;
   reviewedAt: number | null;
   reviewedBy: string | null;
   reviewNote: string | null;
@@ -54,9 +56,9 @@ export interface DecisionRow extends PaymentKey {
 /** The decision as it is written; the evaluation has the rest. */
 export type NewDecision = Omit<
   DecisionRow,
-  keyof PaymentKey | 'at' | 'evaluatedAgainAt' | 'reviewedAt' | 'reviewedBy' | 'reviewNote'
+  keyof PaymentKey | 'at' | 'evaluatedAgainAt' | 'reviewCaptures' | 'reviewedAt' | 'reviewedBy' | 'reviewNote'
 > & {
-  /** The payment is only authorised. */
+  /** The review makes the payment an authorisation; the merchant did not ask for one. */
   isAuthorisation: boolean;
 };
 
@@ -93,6 +95,7 @@ export const DECISION_COLUMNS = [
   'reviewState',
   'reviewThen',
   'reviewDueAt',
+  'reviewCaptures',
   'reviewedAt',
   'reviewedBy',
   'reviewNote',
@@ -103,7 +106,7 @@ const strictness = (of: string): string => `(case ${of}.decision when 'block' th
 const STRICTER = `${strictness('i')} > ${strictness('d')}`;
 const REPLACED = [
   ...['decision', 'score', 'rules', 'shadow', 'input'],
-  ...['review_state', 'review_then', 'review_due_at'],
+  ...['review_state', 'review_then', 'review_due_at', 'review_captures'],
 ];
 const DECIDED = [...REPLACED, 'three_ds', 'failure'];
 
@@ -133,6 +136,7 @@ const DECISION: Column<Made>[] = [
   ['review_state', 'text', ({ made }) => made.reviewState],
   ['review_then', 'text', ({ made }) => made.reviewThen],
   ['review_due_at', 'timestamptz', ({ made }) => made.reviewDueAt],
+  ['review_captures', 'bool', ({ made }) => (made.reviewState === null ? null : made.isAuthorisation)],
 ];
 
 const PLAIN = itemRows<Made>(DECISION);

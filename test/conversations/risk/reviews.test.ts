@@ -2,7 +2,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Connector } from '../../../src/connectors/connector.ts';
 import { processEverythingDue } from '../../../src/core/due/due.ts';
-import { type Merchant, openShop, PROVIDER_POLL, sign } from '../../support/gateway.ts';
+import { type Merchant, openShop, PROVIDER_POLL } from '../../support/gateway.ts';
+import { operationFields } from '../../support/operations.ts';
 
 const shop = openShop({ simulator: true });
 
@@ -30,8 +31,7 @@ const waiting = async (merchant: Merchant): Promise<string[]> =>
 const decide = (id: string, decision: string, note = '') =>
   shop.admin('POST', `/risk/reviews/${id}`, { decision, note });
 
-const capture = ({ client_key, password }: Merchant, trans_id: string, email: string) =>
-  shop.post({ action: 'CAPTURE', client_key, trans_id, hash: sign(password, trans_id, email) });
+const capture = (merchant: Merchant, trans_id: string) => shop.post(operationFields(merchant, 'CAPTURE', trans_id));
 
 describe('a payment that a rule sends to the review', () => {
   test('is only authorised, and captured by the approval', async () => {
@@ -52,6 +52,28 @@ describe('a payment that a rule sends to the review', () => {
     expect((await shop.admin('GET', '/audit')).body.items[0]).toMatchObject({ action: 'risk.review' });
   });
 
+  test.each(['a person', 'the deadline'])(
+    'stays the authorisation of the merchant after the approval by %s',
+    async (by) => {
+      const merchant = await reviewed({ then: 'approve' });
+      const { trans_id, status } = await pay(merchant, { auth: 'Y' });
+      expect([status, await waiting(merchant)]).toEqual(['PENDING', [trans_id]]);
+      expect((await capture(merchant, trans_id)).body.error_code).toBe(208003);
+      if (by === 'a person')
+        expect(await decide(trans_id, 'approve')).toMatchObject({ status: 200, body: { status: 'PENDING' } });
+      else await shop.advanceClock(25 * 3600, merchant.mid);
+      await processEverythingDue(shop.gateway);
+      expect(await shop.inspect(trans_id)).toMatchObject({
+        status: 'PENDING',
+        risk: { review: { state: 'approved' } },
+      });
+      expect((await capture(merchant, trans_id)).body).toMatchObject({
+        result: 'SUCCESS',
+        status: 'SETTLED',
+      });
+    },
+  );
+
   test('is voided by the refusal', async () => {
     const merchant = await reviewed();
     const { trans_id } = await pay(merchant);
@@ -61,10 +83,10 @@ describe('a payment that a rule sends to the review', () => {
 
   test('cannot be captured by the merchant meanwhile', async () => {
     const merchant = await reviewed();
-    const { trans_id } = await pay(merchant, { payer_email: 'jo@example.com' });
+    const { trans_id } = await pay(merchant);
     const { status, body } = await shop.admin('POST', `/payments/${trans_id}/capture`);
     expect([status, body.error_code]).toEqual([400, 208003]);
-    expect((await capture(merchant, trans_id, 'jo@example.com')).body.result).not.toBe('SUCCESS');
+    expect((await capture(merchant, trans_id)).body.error_code).toBe(208003);
     expect((await shop.status(trans_id, merchant)).body.status).toBe('PENDING');
   });
 
