@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Connector, Outcome } from '../../src/connectors/connector.ts';
 import { createVcard } from '../../src/connectors/vcard.ts';
+import { processEverythingDue } from '../../src/core/due/due.ts';
 import { markRestored } from '../../src/core/installation/restores.ts';
 import { commandCaller } from '../../src/core/operators/principal.ts';
 import { BLANK } from '../support/brand-expectations.ts';
@@ -65,6 +66,18 @@ async function subscribed() {
         .filter((item: { payment_id: string }) => item.payment_id !== trans_id)
         .reverse(),
   };
+}
+
+/** A payment that waits for a review of a day. */
+async function reviewed(then: string) {
+  const merchant = await shop.newMerchant();
+  const condition = { field: 'brand', op: '=', value: 'vcard' };
+  const action = { kind: 'review', hours: 24, then };
+  const rule = { mid: merchant.mid, name: 'Every payment', condition, action, state: 'on' };
+  expect((await shop.admin('POST', '/risk/rules', rule)).status).toBe(201);
+  const { trans_id, status } = (await shop.sale({}, merchant)).body;
+  expect(status).toBe('PENDING');
+  return { merchant, trans_id };
 }
 
 describe('an installation that was never restored', () => {
@@ -155,6 +168,45 @@ describe('while a restore is held', () => {
     await shop.advanceClock(3601, merchant.mid);
     expect((await shop.inspect(trans_id)).status).toBe('EXPIRED');
     expect(operated).toEqual(['void']);
+  });
+
+  test('a card check whose process died is voided within an hour after the release', async () => {
+    const merchant = await shop.newMerchant();
+    const { trans_id } = (await shop.sale({ auth: 'Y' }, merchant)).body;
+    await shop.rows(`update payments set due_at = now(), details = details || '{"isCardCheck": true}'
+      where payment_id = '${trans_id}'`);
+    operated.length = 0;
+    await shop.advanceClock(60, merchant.mid);
+    expect([(await shop.inspect(trans_id)).status, operated]).toEqual(['PENDING', []]);
+    await release();
+    await shop.advanceClock(3601, merchant.mid);
+    expect([(await shop.inspect(trans_id)).status, operated]).toEqual(['VOID', ['void']]);
+  });
+
+  test.each([
+    ['approve', 'SETTLED', 'capture'],
+    ['refuse', 'VOID', 'void'],
+  ])('the deadline of a review waits for the release: %s', async (then, state, verb) => {
+    const { merchant, trans_id } = await reviewed(then);
+    operated.length = 0;
+    await shop.advanceClock(25 * 3600, merchant.mid);
+    await processEverythingDue(shop.gateway);
+    expect([(await shop.inspect(trans_id)).status, operated]).toEqual(['PENDING', []]);
+    await release();
+    await processEverythingDue(shop.gateway);
+    expect([(await shop.inspect(trans_id)).status, operated]).toEqual([state, [verb]]);
+  });
+
+  test('a payment that was captured since the backup is not refunded by the deadline of its review', async () => {
+    const { merchant, trans_id } = await reviewed('refuse');
+    await shop.advanceClock(25 * 3600, merchant.mid);
+    ledger.set(trans_id, { kind: 'settled' });
+    operated.length = 0;
+    await release();
+    await processEverythingDue(shop.gateway);
+    await processEverythingDue(shop.gateway);
+    expect(await shop.inspect(trans_id)).toMatchObject({ status: 'SETTLED', attention: 'risk_review' });
+    expect(operated).toEqual([]);
   });
 
   test('the release needs a note, is written to the audit log, and happens once', async () => {

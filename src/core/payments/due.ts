@@ -4,13 +4,13 @@ import { isOpen } from '../../rules/states.ts';
 import type { OperationRow, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isInLostTime } from '../installation/hold.ts';
+import { checkAfterRestore } from './after-restore.ts';
 import { authorisationEnd } from './authorisation-end.ts';
 import { endCardCheck } from './card-check.ts';
 import { isOutOfTime } from './deadlines.ts';
 import { applyNotificationsOf } from './notifications.ts';
 import { expireAuthorisation, queryOperation, resolveRefusedExpiry } from './operate.ts';
-import { checkAuthorisation, endOutOfTime, queryProvider } from './provider.ts';
+import { endOutOfTime, queryProvider } from './provider.ts';
 import { recordQuery } from './record.ts';
 
 export async function processDueOperation(gateway: Gateway, operation: OperationRow): Promise<void> {
@@ -45,21 +45,18 @@ async function processPayment(gateway: Gateway, payment: PaymentWithDetails, acc
   const isExpired =
     isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));
   if (!isExpired) return queryProvider(gateway, payment, account);
-  return payment.details.isCardCheck ? endCardCheck(gateway, payment, account) : expire(gateway, payment, account);
+  return endAuthorisation(gateway, payment, account);
 }
 
-/**
- * Voids an authorisation whose time is over. After a restore the provider is asked first, because the payment may have
- * been captured or voided since the backup; and nothing is voided before the release.
- */
-async function expire(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<void> {
-  const restore = await gateway.restores.last();
-  if (!restore || !isInLostTime(gateway, restore, payment.createdAt))
-    return expireAuthorisation(gateway, payment, account);
-  const { kind, call } = await checkAuthorisation(gateway, payment, account);
-  if (kind === 'changed') return;
-  if (kind === 'authorised' && restore.releasedAt !== null) return expireAuthorisation(gateway, payment, account);
+/** Voids an authorisation whose time is over; after a restore, not before the release. A card check is over at once. */
+async function endAuthorisation(gateway: Gateway, payment: PaymentWithDetails, account: Account): Promise<void> {
+  const checked = await checkAfterRestore(gateway, payment, account);
+  if (checked.kind === 'changed') return;
+  if (checked.kind === 'authorised') {
+    const end = payment.details.isCardCheck ? endCardCheck : expireAuthorisation;
+    return end(gateway, payment, account);
+  }
   const { queryCount, attention } = payment;
   const dueAt = gateway.clock.now(payment.mid) + LIMITS.heldPauseMs;
-  await recordQuery(gateway, payment, call, { queryCount, attention, dueAt });
+  await recordQuery(gateway, payment, checked.call, { queryCount, attention, dueAt });
 }

@@ -2,13 +2,16 @@
 import { isUuid } from '../../lib/crypto/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import type { ReviewState } from '../../rules/risk/actions.ts';
 import type { Transition } from '../../store/payments/payments.ts';
 import type { DecisionRow } from '../../store/risk/decisions.ts';
 import type { Review, ReviewCursor, ReviewFilter } from '../../store/risk/reviews.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
+import { isHeld } from '../installation/hold.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
 import { withHistory, writeWithRetry } from '../payments/advance.ts';
+import { checkAfterRestore } from '../payments/after-restore.ts';
 import { captureReviewed, refund, refundPlan, voidPayment } from '../payments/change.ts';
 import type { Initiator, OperationResult } from '../payments/operate.ts';
 import { requireNoApproval, requireWithinLimit } from '../payments/refund-limit.ts';
@@ -158,6 +161,23 @@ async function carryOut(
 
 const SYSTEM = 'turnpike';
 
+/** Whether the clock may capture or void a payment now. If not, its review is looked at again later. */
+async function isAsKnown(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  review: DecisionRow,
+): Promise<boolean> {
+  if (payment.state !== 'PENDING') return true;
+  const { kind } = await checkAfterRestore(gateway, payment, account);
+  if (kind === 'authorised') return true;
+  // If the payment was captured or voided since the backup, a person sees it before the deadline decides.
+  const pauseMs = kind === 'changed' ? LIMITS.dayMs : LIMITS.heldPauseMs;
+  const dueAt = gateway.clock.now(payment.mid) + pauseMs;
+  await gateway.reviews.reschedule(review, review.reviewState as ReviewState, dueAt);
+  return false;
+}
+
 async function processReview(gateway: Gateway, review: DecisionRow): Promise<void> {
   const { mid, reviewState, reviewThen, reviewDueAt } = review;
   const now = gateway.clock.now(mid);
@@ -166,7 +186,8 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
   if (!payment || !account) return;
   const isDue = reviewDueAt !== null && reviewDueAt <= now;
   if (reviewState === 'approved' || reviewState === 'refused') {
-    if (isDue) await carryOut(gateway, account, payment, review, reviewState, 'clock');
+    if (isDue && (await isAsKnown(gateway, account, payment, review)))
+      await carryOut(gateway, account, payment, review, reviewState, 'clock');
     return;
   }
   const hasMoney = (payment.state === 'PENDING' && payment.authorised > 0n) || payment.state === 'SETTLED';
@@ -187,11 +208,15 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
     await gateway.reviews.reschedule(review, 'waiting', now + LIMITS.dayMs);
     return;
   }
+  if (!(await isAsKnown(gateway, account, payment, review))) return;
   if (await gateway.reviews.end(review, { ...ending, state, dueAt: now + LIMITS.leaseMs }))
     await carryOut(gateway, account, payment, review, state, 'clock');
 }
 
-/** Marks settled payments under review, decides about those whose time is over, and carries out what was decided. */
+/**
+ * Marks settled payments under review, decides about those whose time is over, and carries out what was decided. While a
+ * restore is held, nothing is decided or carried out.
+ */
 export async function processDueReviews(gateway: Gateway, isStopped: () => boolean): Promise<void> {
   for (const key of await gateway.reviews.unmarked(LIMITS.decisionsAtATime)) {
     const payment = await gateway.payments.find(key);
@@ -199,7 +224,9 @@ export async function processDueReviews(gateway: Gateway, isStopped: () => boole
   }
   // The clocks of sandbox accounts may be ahead.
   const before = gateway.clock.real() + (gateway.environment === 'sandbox' ? LIMITS.reportMostMs : 0);
-  for (const review of await gateway.reviews.due(before, LIMITS.decisionsAtATime)) {
+  const due = await gateway.reviews.due(before, LIMITS.decisionsAtATime);
+  if (due.length > 0 && (await isHeld(gateway))) return;
+  for (const review of due) {
     if (isStopped()) return;
     await processReview(gateway, review).catch((error) =>
       gateway.log.error({ err: error, payment_id: review.paymentId }, 'a review could not be processed'),
