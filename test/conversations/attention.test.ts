@@ -100,6 +100,19 @@ describe('accept', () => {
     }
   });
 
+  test('counts for the volume limits at once', async () => {
+    const { mid } = shop.merchant;
+    const limit = { per: 'month', currency: 'USD', brands: [], amount: '1000000.00' };
+    const used = async (): Promise<number> => Number((await shop.admin('GET', `/accounts/${mid}`)).body.volume[0].used);
+    expect((await shop.admin('PATCH', `/accounts/${mid}`, { volume_limits: [limit] })).status).toBe(200);
+    const id = await lateSuccess('pin-a', { order_currency: 'USD' });
+    expect((await shop.sale({ order_currency: 'USD' })).body.status).toBe('SETTLED');
+    const before = await used();
+    expect((await decide(id, { resolve: 'accept' })).status).toBe(200);
+    expect(await used()).toBe(before + 10);
+    await shop.admin('PATCH', `/accounts/${mid}`, { volume_limits: [] });
+  });
+
   test('an order whose payment was accepted cannot be paid again', async () => {
     const order_id = newOrderId();
     const id = await lateSuccess('pin-a', { order_id });

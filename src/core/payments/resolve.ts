@@ -132,6 +132,12 @@ async function isRepeatedRefund({ operations }: Gateway, payment: Payment, decis
   return existing !== undefined && existing.content === key?.content;
 }
 
+/** The volume was closed without the payment. If this process dies here, the daily count finds it. */
+async function countedAnew(gateway: Gateway, { after }: Transition): Promise<PaymentWithDetails> {
+  await restartVolumes(gateway, after.mid);
+  return after;
+}
+
 async function dismiss(
   gateway: Gateway,
   payment: PaymentWithDetails,
@@ -145,9 +151,7 @@ async function dismiss(
     const after = { ...withHistory(before, now), attention: null };
     return { before, after, event: 'attended', actor: 'operator', actorName, note, call: undefined };
   });
-  // Its volume was closed without it. If this process dies here, the daily count finds it.
-  await restartVolumes(gateway, payment.mid);
-  return transition.after;
+  return countedAnew(gateway, transition);
 }
 
 const laterPayment = (paymentId?: string): Refusal =>
@@ -194,7 +198,7 @@ async function accept(
   }).catch((error) => {
     throw (error as { constraint?: string }).constraint === NEWEST_ONLY ? laterPayment() : error;
   });
-  return transition.after;
+  return countedAnew(gateway, transition);
 }
 
 function requireRefundable(
