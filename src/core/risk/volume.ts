@@ -11,7 +11,7 @@ import type { Account, Gateway } from '../context.ts';
 /** The payments that count for a limit. In production their ids are in the order of the account's clock. */
 export function volumeQuery({ environment }: Gateway, { per, currency, brands }: VolumeLimit, at: number): VolumeQuery {
   const month = periodOf('month', at).since;
-  const firstId = firstIdAt(environment === 'production' ? month - LIMITS.hourMs : 0);
+  const firstId = firstIdAt(environment === 'production' ? month - LIMITS.volumeLookbackMs : 0);
   return { since: periodOf(per, at).since, month, firstId, currency, brands };
 }
 

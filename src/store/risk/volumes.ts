@@ -1,6 +1,7 @@
 /** What accounts with volume limits have taken: sums of the payments that have ended, and those that may still change. */
 import { FIRST_ID } from '../../lib/crypto/id.ts';
 import { utcDay } from '../../lib/time/day.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import { iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import type { PipelinedConnection } from '../database/pipelined-connection.ts';
@@ -12,7 +13,7 @@ export type Runner = Pick<PipelinedConnection, 'query'>;
 /** The terms of a volume limit, by which the payments of an account are added up. */
 export interface VolumeQuery {
   since: number;
-  /** The start of the month, and an id that no payment since then is below. */
+  /** The start of the month, and an id that no payment which counts since then is below. */
   month: number;
   firstId: string;
   currency: string;
@@ -41,24 +42,27 @@ type Item = PaymentKey & { volumes: readonly VolumeQuery[] };
 const IS_ENDED = `p.state not in ('PREPARE', 'REDIRECT', '3DS', 'PENDING')`;
 const SUCCEEDS = `p.state in ('PENDING', 'SETTLED', 'REFUND', 'CHARGEBACK')`;
 const TAKEN = 'case when p.captured > 0 then p.captured else p.amount end';
-const DAY = `(p.created_at at time zone 'UTC')::date`;
+/** SQL: the decision `d` about the payment `p`, and the day of the payment: that on which its limits were checked last. */
+const DECISION = 'left join risk_decisions d on d.mid = p.mid and d.payment_id = p.payment_id';
+const DAY = `(coalesce(d.evaluated_again_at, d.at, p.created_at) at time zone 'UTC')::date`;
+const FIRST_DAY = `(i.month at time zone 'UTC')::date`;
 
 /** Counts an account from its payments of the month, as often as a start is older than a day: nothing is lost for long. */
 const COUNT = `
   with i as (
     select * from jsonb_to_recordset($1::jsonb) as i(mid uuid, currency text, month timestamptz, first_id uuid)
   ), p as (
-    select p.*, ${TAKEN} as taken, ${DAY} as day from i join payments p on p.mid = i.mid and p.currency = i.currency
-      and p.payment_id >= i.first_id and p.created_at >= i.month
+    select p.*, ${TAKEN} as taken, ${DAY} as day, coalesce(d.decision <> 'block', false) as is_let_through
+    from i join payments p on p.mid = i.mid and p.currency = i.currency and p.payment_id >= i.first_id
+      and p.created_at >= i.month - interval '${LIMITS.volumeLookbackMs} milliseconds'
+    ${DECISION} where ${DAY} >= ${FIRST_DAY}
   ), sums as (
     insert into risk_volumes (mid, currency, day, brand, amount, count)
     select p.mid, p.currency, p.day, p.brand, sum(p.taken), count(*) from p where ${IS_ENDED} and ${SUCCEEDS}
     group by p.mid, p.currency, p.day, p.brand
   ), open as (
     insert into risk_volume_open (mid, currency, payment_id, is_let_through)
-    select p.mid, p.currency, p.payment_id, exists (
-      select from risk_decisions d where d.mid = p.mid and d.payment_id = p.payment_id and d.decision <> 'block'
-    ) from p where not ${IS_ENDED}
+    select p.mid, p.currency, p.payment_id, p.is_let_through from p where not ${IS_ENDED}
     on conflict do nothing
   )
   insert into risk_volume_starts (mid, currency, counted_at) select mid, currency, now() from i
@@ -77,7 +81,7 @@ const SELECT_VOLUMES = `
   )
   union all
   select v.mid, v.currency, v.day::text, v.brand, null, v.amount, v.count from i join risk_volumes v
-    on v.mid = i.mid and v.currency = i.currency and v.day >= (i.month at time zone 'UTC')::date
+    on v.mid = i.mid and v.currency = i.currency and v.day >= ${FIRST_DAY}
   union all
   select mid, currency, day::text, brand, payment_id, taken, 1 from o where is_counted`;
 
@@ -88,6 +92,7 @@ const OPEN = `
       ${SUCCEEDS} or not ${IS_ENDED} and o.is_let_through as is_counted
     from i join risk_volume_open o on o.mid = i.mid and o.currency = i.currency
     join payments p on p.mid = o.mid and p.payment_id = o.payment_id
+    ${DECISION}
   )`;
 
 const READ = `with ${OPEN} ${SELECT_VOLUMES}`;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { findAccount } from '../../../src/core/accounts/accounts.ts';
 import type { Account, Gateway } from '../../../src/core/context.ts';
 import { openPayment } from '../../../src/core/payments/open.ts';
+import { checkoutOf, fill, VCARD } from '../../support/checkout.ts';
 import { type Merchant, newOrderId, openShop } from '../../support/gateway.ts';
 
 const shop = openShop();
@@ -28,6 +29,32 @@ test('a day: what succeeded counts, what was declined does not, and the next day
   await shop.advanceClock(86_400, merchant.mid);
   expect(await volume(merchant)).toMatchObject([{ used: '0.00', left: '100.00' }]);
   expect((await pay(merchant, '100.00')).status).toBe('SETTLED');
+});
+
+test('a session that is opened before midnight and paid after it counts for the new day, and for the new month', async () => {
+  const merchant = await shop.newMerchant();
+  const { mid } = merchant;
+  const now = () => shop.gateway.clock.now(mid);
+  const to = (time: number) => shop.advanceClock(Math.ceil((time - now()) / 1000), mid);
+  const start = new Date(now());
+  const midnight = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1);
+  await to(midnight - 60_000);
+  await limit(merchant, [{ ...MONTH, per: 'day', count: 3 }, MONTH]);
+  await pay(merchant, '1.00');
+  const { url } = await checkoutOf(shop).open({ methods: ['vcard'] }, merchant);
+  await to(midnight + 60_000);
+  await fill(url, VCARD.success);
+  const used = [
+    { per: 'day', used: '10.00', used_count: 1 },
+    { per: 'month', used: '10.00', used_count: 1 },
+  ];
+  expect(await volume(merchant)).toMatchObject(used);
+  // The same if all payments are counted anew.
+  await shop.rows(`delete from risk_volume_starts where mid = '${mid}'`);
+  expect(await volume(merchant)).toMatchObject(used);
+  await pay(merchant, '1.00');
+  await pay(merchant, '1.00');
+  expect((await pay(merchant, '1.00')).decline_reason).toBe(REASON);
 });
 
 test('a payment that is too large', async () => {
