@@ -291,10 +291,9 @@ function readMeasurement(value: Record<string, unknown>, path: string, { velocit
   if (velocity.of !== null) fields.add(velocity.of);
   const order = ORDERS[op] as (one: Ordered, other: Ordered) => boolean;
   return ({ facts, measured }) => {
-    const found = measured(velocity);
-    if (found === undefined) return whenUnknown;
     if (currency !== null && facts.currency !== currency) return false;
-    return order(found, most);
+    const found = measured(velocity);
+    return found === undefined ? whenUnknown : order(found, most);
   };
 }
 
