@@ -31,6 +31,9 @@ export interface Measurement {
 const UNCOUNTED: readonly RiskFieldName[] = ['amount', 'hour', 'is_recurring', 'is_new_card'];
 export const COUNTED_FIELDS = RISK_FIELD_NAMES.filter((name) => !UNCOUNTED.includes(name));
 
+/** Fields whose values are found in imported data while a payment is evaluated. */
+export const LOOKED_UP_FIELDS: readonly (string | null)[] = ['network', 'bin_country', 'funding', 'ip_country'];
+
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const LONGEST_MS = 90 * UNITS.d;
 const PERIOD = /^([1-9]\d{0,5})([mhd])$/;

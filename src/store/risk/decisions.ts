@@ -19,6 +19,7 @@ import { assigned, type Column, itemRows, listed, namesOf } from '../database/it
 import { createPacket } from '../database/packet.ts';
 import type { PaymentKey } from '../payments/payments.ts';
 import {
+  addsFoundValues,
   columnOf,
   type DecidedItem,
   type Evaluation,
@@ -233,7 +234,11 @@ export const isUndecided = ({ item, made }: Made): boolean =>
 
 /** Whether later payments depend on the decision about this one, and not only on its keys; or it has a row already. */
 export const isDecidedInTurn = (item: Evaluation): boolean =>
-  item.isAgain === true || item.countsVolume === true || item.volumes.length > 0 || usesLowValue(item);
+  item.isAgain === true ||
+  item.countsVolume === true ||
+  item.volumes.length > 0 ||
+  usesLowValue(item) ||
+  addsFoundValues(item);
 
 /** Takes the locks of the items until the transaction ends. */
 export function lock(runner: Runner, items: readonly Evaluation[]): Promise<unknown> | undefined {
@@ -247,7 +252,7 @@ function decideAll(queued: readonly Queued[], findingsOf: Awaited<ReturnType<typ
   queued.forEach(({ item, decide }, index) => {
     const made = decide(findingsOf(index, decided));
     const isLowValue = made.decision !== 'block' && made.threeDs.reason === 'low_value';
-    decided.push({ item, made, decision: made.decision, isLowValue });
+    decided.push({ item, made, decision: made.decision, input: made.input, isLowValue });
   });
   return decided;
 }

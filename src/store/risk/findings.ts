@@ -3,7 +3,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { AUTHENTICATION_REQUIRED, UNCOUNTED_DECLINES } from '../../rules/reasons.ts';
 import type { RiskDecision } from '../../rules/risk/actions.ts';
 import { type LowValueUse, NO_LOW_VALUE_USE } from '../../rules/risk/exemptions.ts';
-import { KEY_FIELDS, type KeyField, type Measurement } from '../../rules/risk/velocities.ts';
+import { KEY_FIELDS, type KeyField, LOOKED_UP_FIELDS, type Measurement } from '../../rules/risk/velocities.ts';
 import { iso } from '../database/columns.ts';
 import { type Column, itemRows } from '../database/item-rows.ts';
 import type { PaymentKey } from '../payments/payments.ts';
@@ -198,6 +198,10 @@ const FIND_DATA = `
 export const hasKeys = ({ keys }: Evaluation, { velocity }: Measurement): boolean =>
   velocity.by.every((field) => keys[field] !== undefined);
 
+/** Whether later payments count values that are found while this one is decided. */
+export const addsFoundValues = (item: Evaluation): boolean =>
+  item.measurements.some((one) => LOOKED_UP_FIELDS.includes(one.velocity.of) && hasKeys(item, one));
+
 /** What an earlier payment of the same transaction adds to a velocity. */
 function isCounted(earlier: Evaluation, item: Evaluation, { velocity, isOfInstallation }: Measurement): boolean {
   return (
@@ -221,15 +225,15 @@ interface Measured {
 
 function totalOf(
   row: Measured | undefined,
-  earlier: readonly Evaluation[],
+  earlier: readonly DecidedItem[],
   { velocity: { measure, of, currency } }: Measurement,
 ): number | bigint {
   if (measure === 'count') return (row?.count ?? 0) + earlier.length;
   if (measure === 'amount') {
-    const more = earlier.filter((one) => one.currency === currency).reduce((sum, { amount }) => sum + amount, 0n);
+    const more = earlier.reduce((sum, { item }) => (item.currency === currency ? sum + item.amount : sum), 0n);
     return (row?.amount ?? 0n) + more;
   }
-  const added = earlier.map(({ keys, values }) => keys[of as KeyField] ?? values[of as string]);
+  const added = earlier.map(({ item, input }) => item.keys[of as KeyField] ?? input[of as string]);
   return new Set(
     [...(row?.values ?? []), ...added].filter((value) => value !== null && value !== undefined).map(String),
   ).size;
@@ -331,6 +335,8 @@ async function readData(runner: Runner, items: readonly Evaluation[]): Promise<M
 export interface DecidedItem {
   item: Evaluation;
   decision: RiskDecision;
+  /** What was known of it, with what was found. */
+  input: Readonly<Record<string, unknown>>;
   /** It asks for the exemption of low amounts. */
   isLowValue: boolean;
 }
@@ -352,7 +358,7 @@ export async function read(runner: Runner, items: readonly Evaluation[], areVolu
     return {
       measured: item.measurements.map((measurement, position) => {
         if (!hasKeys(item, measurement)) return undefined;
-        const earlier = decided.filter((one) => isCounted(one.item, item, measurement)).map((one) => one.item);
+        const earlier = decided.filter((one) => isCounted(one.item, item, measurement));
         return totalOf(measured.get(index * MEASUREMENTS_MOST + position), earlier, measurement);
       }),
       listed: item.lookups.map((_, position) => listed.has(index * MEASUREMENTS_MOST + position)),

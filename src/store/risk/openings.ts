@@ -86,7 +86,8 @@ export function createOpeningStore(
       } catch {
         // The evaluation by itself fails in the same way, and says so.
       }
-      counted.push({ item, decision: answer.made?.decision ?? 'none', isLowValue: false });
+      const { decision = 'none', input = item.values } = answer.made ?? {};
+      counted.push({ item, decision, input, isLowValue: false });
       return answer;
     });
     const rest = answers.flatMap((answer, index) => {

@@ -104,6 +104,29 @@ test('different values are counted', async () => {
   expect(await from('c@example.com')).toBe('DECLINED');
 });
 
+test('different values that are looked up are counted exactly, also of payments at once', async () => {
+  await shop.rows(`insert into risk_ip_countries (network, country) values
+    ('203.0.113.0/28', 'DE'), ('203.0.113.16/28', 'FR'), ('203.0.113.32/28', 'ES'), ('203.0.113.48/28', 'IT')`);
+  const merchant = await shop.newMerchant();
+  await blockIf(merchant, velocity({ measure: 'distinct', of: 'ip_country' }, '>=', 2));
+  const account = (await findAccount(shop.gateway, merchant.mid)) as Account;
+  const processes: Gateway[] = [shop.gateway, await shop.anotherGateway()];
+  const payments = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      openPayment(
+        processes[index % 2] as Gateway,
+        account,
+        order({ email: 'jo@example.com', ip: `203.0.113.${(index % 4) * 16 + 1}` }),
+      ),
+    ),
+  );
+  // As soon as two countries are counted, nothing is let through.
+  const rows = await shop.rows(`select input ->> 'ip_country' as country from risk_decisions
+    where mid = '${merchant.mid}' and decision = 'none'`);
+  expect(new Set(rows.map(({ country }) => country)).size).toBe(2);
+  expect(payments.filter(({ state }) => state === 'SETTLED')).toHaveLength(rows.length);
+});
+
 describe('outcomes', () => {
   test('declines count, payments that a rule blocked do not', async () => {
     const merchant = await shop.newMerchant();
@@ -132,6 +155,14 @@ test('a payment without the key follows `unknown`', async () => {
   expect(await pay(merchant)).toBe('SETTLED');
   await blockIf(merchant, velocity({ by: ['phone'] }, '>', 100, { unknown: 'match' }));
   expect(await pay(merchant)).toBe('DECLINED');
+});
+
+test('an amount with `unknown` concerns no payment in another currency', async () => {
+  const merchant = await shop.newMerchant();
+  const more = { currency: 'USD', unknown: 'match' };
+  await blockIf(merchant, velocity({ measure: 'amount', by: ['phone'] }, '>', '100.00', more));
+  expect(await pay(merchant, { order_currency: 'EUR' })).toBe('SETTLED');
+  expect(await pay(merchant, { order_currency: 'USD' })).toBe('DECLINED');
 });
 
 test('no e-mail address, address or phone number is stored with decisions', async () => {
