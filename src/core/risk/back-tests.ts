@@ -92,8 +92,8 @@ const EMPTY: BackTestResult = { seen: 0, hits: 0, amounts: {}, settled: 0, refun
 /** Payments that no rule could have stopped: those that had no brand, or that a volume limit declined. */
 const isRelevant = ({ declineReason }: PastPayment): boolean => declineReason !== RISK_REASONS.overLimit;
 
-/** Applies a rule to payments in the order of time, a page after another. */
-function createTester(gateway: Gateway, rule: TestedRule, condition: Condition, from: number) {
+/** Applies a rule to payments in the order of time, a page after another; those of other accounts only count for velocities. */
+function createTester(gateway: Gateway, rule: TestedRule, condition: Condition, mid: string | null, from: number) {
   const isOfInstallation = rule.mid === null;
   const windows = createWindows(condition.velocities, isOfInstallation);
   const set = ruleSetOf([
@@ -146,7 +146,7 @@ function createTester(gateway: Gateway, rule: TestedRule, condition: Condition, 
         const counted = countedOf(gateway, payment, all);
         const isHit = condition.matches(set.context(all, windows.measure(counted), findings.listed));
         windows.add(counted);
-        if (payment.createdAt < from || !isRelevant(payment)) return;
+        if (payment.createdAt < from || (mid !== null && payment.mid !== mid) || !isRelevant(payment)) return;
         result.seen += 1;
         if (!isHit) return;
         result.hits += 1;
@@ -173,8 +173,10 @@ const longestWindow = ({ velocities }: Condition): number => Math.max(0, ...velo
 async function run(gateway: Gateway, test: BackTest): Promise<void> {
   const { backTestId, rule, mid, fromAt, toAt } = test;
   const condition = readCondition(rule.condition);
-  const tester = createTester(gateway, rule, condition, fromAt);
-  const query = queryOf(gateway, mid, fromAt - longestWindow(condition), toAt);
+  const tester = createTester(gateway, rule, condition, mid, fromAt);
+  // Velocities of the installation count payments of all accounts.
+  const readMid = condition.velocities.length > 0 ? rule.mid : mid;
+  const query = queryOf(gateway, readMid, fromAt - longestWindow(condition), toAt);
   let after: string | undefined;
   for (;;) {
     const page = await gateway.backTests.past(query, LIMITS.riskBackTestPage, after);
@@ -220,7 +222,7 @@ export async function startBackTest(
     createdAt: gateway.clock.real(),
   };
   const audit = auditEntry(gateway, by, 'risk.back_test', {
-    mid,
+    mid: rule.mid,
     subject: test.backTestId,
     after: { name: rule.name },
   });
@@ -238,7 +240,8 @@ export async function requireBackTest(
   backTestId: string,
 ): Promise<BackTest> {
   const test = isUuid(backTestId) ? await gateway.backTests.find(backTestId.toLowerCase()) : undefined;
-  if (!test || !seesOwner(principal, test.mid)) throw new Refusal('noSuchBackTest');
+  // A test shows the condition of its rule, so that one of a rule of the installation is not for merchants.
+  if (!test || !seesOwner(principal, test.rule.mid)) throw new Refusal('noSuchBackTest');
   return test;
 }
 
@@ -263,7 +266,7 @@ export async function recentEffect(
 ): Promise<BackTestResult> {
   const now = gateway.clock.now(rule.mid ?? undefined);
   const condition = readCondition(rule.condition);
-  const tester = createTester(gateway, rule, condition, 0);
+  const tester = createTester(gateway, rule, condition, rule.mid, 0);
   const query = queryOf(gateway, rule.mid, now - LIMITS.riskRecentMs, now + LIMITS.dayMs);
   await tester.apply(await gateway.backTests.newest(query, LIMITS.riskRecentMost));
   return tester.result;

@@ -48,7 +48,7 @@ export interface PastQuery {
 export interface BackTestStore {
   insert(test: BackTest, audit: AuditEntry): Promise<void>;
   find(backTestId: string): Promise<BackTest | undefined>;
-  /** Newest first. */
+  /** Newest first; within accounts only those of the accounts' own rules. */
   list(mids: readonly string[] | null, limit: number, before?: string): Promise<BackTest[]>;
   /** Takes a test that no process works on; undefined if there is none. */
   claim(leaseMs: number, backTestId?: string): Promise<BackTest | undefined>;
@@ -115,7 +115,8 @@ export function createBackTestStore({ query, pool }: Database): BackTestStore {
     async list(mids, limit, before) {
       const { rows } = await pool.query<BackTest>(
         `select ${SELECTED} from risk_back_tests t
-         where ($1::uuid[] is null or t.mid = any ($1)) and ($2::uuid is null or t.back_test_id < $2)
+         where ($1::uuid[] is null or (t.mid = any ($1) and t.rule ->> 'mid' is not null))
+           and ($2::uuid is null or t.back_test_id < $2)
          order by t.back_test_id desc limit $3`,
         [mids, before ?? null, limit],
       );

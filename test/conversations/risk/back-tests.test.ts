@@ -65,3 +65,27 @@ test('a merchant tests own rules on own payments', async () => {
   const { body: seen } = await shop.admin('GET', '/risk/back-tests', undefined, token.token);
   expect(seen.items.map(({ back_test_id }: { back_test_id: string }) => back_test_id)).toEqual([mine.back_test_id]);
 });
+
+test('a merchant sees no test of a rule of the installation, also if it read the own payments only', async () => {
+  const own = await shop.newMerchant();
+  const { body: token } = await shop.admin('POST', '/tokens', { name: 'm', role: 'merchant', mids: [own.mid] });
+  const { body: rule } = await shop.admin('POST', '/risk/rules', { ...LARGE, name: 'Of all', mid: null });
+  const { status, body } = await start({ rule_id: rule.rule_id, mid: own.mid });
+  expect([status, body.mid]).toEqual([201, own.mid]);
+  const path = `/risk/back-tests/${body.back_test_id}`;
+  expect((await shop.admin('GET', path, undefined, token.token)).status).toBe(404);
+  expect((await shop.admin('GET', '/risk/back-tests', undefined, token.token)).body.items).toEqual([]);
+  expect((await shop.admin('GET', path)).body.rule.name).toBe('Of all');
+});
+
+test('a velocity of the installation counts payments of all accounts, and only those of the chosen one are hits', async () => {
+  const [own, other] = [await shop.newMerchant(), await shop.newMerchant()];
+  const payer_email = `${crypto.randomUUID()}@example.com`;
+  for (const merchant of [other, other, own]) await shop.sale({ payer_email }, merchant);
+  const velocity = { measure: 'count', by: ['email'], within: '1h' };
+  const often = { ...LARGE, condition: { velocity, op: '>=', value: 1 } };
+  const { body } = await start({ rule: { ...often, mid: null }, mid: own.mid });
+  expect(await finished(body.back_test_id)).toMatchObject({ seen: 1, hits: 1 });
+  const { body: ofOwn } = await start({ rule: { ...often, mid: own.mid }, mid: own.mid });
+  expect(await finished(ofOwn.back_test_id)).toMatchObject({ seen: 1, hits: 0 });
+});
