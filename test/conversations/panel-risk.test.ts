@@ -310,3 +310,22 @@ test('fraud rates stand beside the bands of the exemption', async () => {
   expect(rowOf('second')).toMatch(/0\.2000 %.*Above all bands/s);
   expect(text).toContain('0.13 %');
 });
+
+test('the queue of reviews names the rules of the installation to operators of all accounts only', async () => {
+  const merchant = await shop.newMerchant();
+  const payer_email = `${crypto.randomUUID()}@example.com`;
+  const rule = {
+    ...{ mid: null, name: 'Secret watch', state: 'on', action: { kind: 'review', hours: 24, then: 'approve' } },
+    condition: { field: 'email', op: '=', value: payer_email },
+  };
+  const { body } = await shop.admin('POST', '/risk/rules', rule);
+  const { trans_id } = (await shop.sale({ payer_email }, merchant)).body;
+  await shop.admin('DELETE', `/risk/rules/${body.rule_id}`);
+  const pages = [await signedIn(shop, 'owner'), await signedIn(shop, 'merchant', [merchant.mid])].map(
+    async (operator) => (await operator.get('/admin/risk')).text,
+  );
+  const [ofAll = '', ofAccount = ''] = await Promise.all(pages);
+  for (const page of [ofAll, ofAccount]) expect(page).toContain(trans_id);
+  expect([ofAll.includes('Secret watch'), ofAccount.includes('Secret watch')]).toEqual([true, false]);
+  expect(ofAccount).toContain('a rule of the installation');
+});

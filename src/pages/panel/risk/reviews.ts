@@ -10,6 +10,7 @@ import { type Column, empty, moneyText, notice, table, time } from '../frame/par
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
 import { riskHead } from './head.ts';
+import { ruleNames } from './summary.ts';
 
 const PATH = '/admin/risk';
 const text = panelTexts.risk;
@@ -43,7 +44,7 @@ async function showReviews(request: PanelRequest): Promise<PanelAnswer> {
       cell: (one) => html`<a href="/admin/payments/${one.paymentId}" data-key="Enter">${one.orderId}</a>`,
     },
     { label: text.amount, isNumber: true, cell: (one) => moneyText(one.amountText, one.currency) },
-    { label: text.rule, cell: ({ rules }) => rules.map(({ name }) => name).join(', ') || null },
+    { label: text.rule, cell: ({ rules }) => ruleNames(rules, mids) || null },
     { label: text.account, cell: ({ mid }) => names.get(mid) ?? mid },
     { label: text.until, cell: ({ reviewDueAt }) => time(reviewDueAt) },
     ...(mayDecide ? [{ label: text.decide, cell: buttons }] : []),

@@ -1,17 +1,20 @@
 /** The decision of the risk rules about a payment, in words. */
 import type { RiskDecisionRow } from '../../../core/context.ts';
+import { shownRules } from '../../../core/risk/decisions.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { fill } from '../frame/parts.ts';
 import { panelTexts } from '../locales/index.ts';
 import type { Moment } from '../payments/timeline.ts';
 
 /** Operators that are restricted to accounts do not learn the names of the installation's rules. */
+export const ruleNames = (rules: RiskDecisionRow['rules'], mids: readonly string[] | null): string =>
+  shownRules(rules, mids)
+    .map(({ name }) => name ?? panelTexts.risk.ofInstallation)
+    .join(', ');
+
 export function riskSummary(risk: RiskDecisionRow, mids: readonly string[] | null): Html {
   const text = panelTexts.risk;
-  const namesOf = (rules: RiskDecisionRow['rules']): string =>
-    rules
-      .map(({ name, of_installation }) => (of_installation && mids !== null ? text.ofInstallation : name))
-      .join(', ');
+  const namesOf = (rules: RiskDecisionRow['rules']): string => ruleNames(rules, mids);
   const deciding = risk.rules.filter(({ action }) => action.kind === risk.decision);
   const decided = fill(text.decisions[risk.decision], { rules: namesOf(deciding) || text.limit });
   const parts = [
