@@ -48,6 +48,19 @@ test('the payment is flagged, and goes without 3DS', async () => {
   expect(items.map(({ subject }: { subject: string }) => subject)).toContain(body.payment_id);
 });
 
+test('what a risk rule asks 3DS for is recorded as lost', async () => {
+  const condition = { field: 'brand', op: '=', value: 'card' };
+  const rule = { mid: own.mid, name: 'Always', state: 'on', condition, action: { kind: 'require_3ds' } };
+  const { rule_id } = (await shop.admin('POST', '/risk/rules', rule)).body;
+  const { body } = await take();
+  await follow(await fill(localUrl(body.url), cardForm()));
+  expect((await shop.inspect(body.payment_id)).risk.three_ds).toMatchObject({
+    reason: 'require_3ds',
+    sent_as: 'nothing',
+  });
+  await shop.admin('DELETE', `/risk/rules/${rule_id}`);
+});
+
 test('no card is saved, whatever the form contains', async () => {
   const { body } = await take();
   expect((await show(localUrl(body.url))).text).not.toContain('save_card');

@@ -1,5 +1,6 @@
 /** S2S sales with device wallets: genuine tokens, from the request to the provider and back. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ThreeDs } from '../../src/connectors/three-ds.ts';
 import { newId } from '../../src/lib/crypto/id.ts';
 import { openWalletB } from '../../src/lib/wallets/wallet-b.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
@@ -381,6 +382,45 @@ describe('PAN_ONLY', () => {
     const page = await show(body.redirect_url);
     await Promise.all([submitPage(page), submitPage(page)]);
     expect((await shop.events(body.trans_id)).filter((event) => event === 'collected')).toHaveLength(1);
+  });
+
+  describe('with a risk rule', () => {
+    async function withRule(kind: string): Promise<void> {
+      const condition = { field: 'brand', op: '=', value: 'wallet-b' };
+      const rule = { mid: merchant.mid, name: kind, state: 'on', condition, action: { kind } };
+      const { status, body } = await shop.admin('POST', '/risk/rules', rule);
+      expect(status).toBe(201);
+      onTestFinished(async () => {
+        await shop.admin('DELETE', `/risk/rules/${body.rule_id}`);
+      });
+    }
+    /** What the authentication requests of a test ask for. */
+    function requests(): () => unknown[] {
+      const sent = vi.spyOn(shop.gateway.threeDs as ThreeDs, 'authenticate');
+      onTestFinished(() => sent.mockRestore());
+      return () => sent.mock.calls.map(([{ request }]) => request?.requested);
+    }
+
+    test('require_3ds asks for a challenge when the payer has come', async () => {
+      await withRule('require_3ds');
+      const asked = requests();
+      const { body } = await panOnly('07/38');
+      await visit(body);
+      expect(asked()).toEqual(['challenge']);
+      expect((await shop.inspect(body.trans_id)).risk.three_ds).toMatchObject({ sent_as: 'exact' });
+    });
+
+    test('skip_3ds submits the card at once; a bank that wants an authentication gets one', async () => {
+      await withRule('skip_3ds');
+      const asked = requests();
+      expect((await panOnly('07/38')).body.status).toBe('SETTLED');
+      expect(asked()).toEqual([]);
+      const { body } = await panOnly('05/38');
+      const challenge = await visit(body);
+      expect(asked()).toEqual(['challenge']);
+      await submitPage(await submitPage(await submitPage(await follow(challenge)), { code: '1234' }));
+      await expect.poll(async () => (await shop.inspect(body.trans_id)).status, { timeout: 20_000 }).toBe('SETTLED');
+    });
   });
 
   test('a payer who never comes is declined, and the card is erased', async () => {

@@ -45,7 +45,8 @@ export async function payByCard(
   );
 }
 
-const CHALLENGE: ThreeDsRequest = { requested: 'challenge', reason: 'require_3ds' };
+/** What is asked for after the issuer refused to go without an authentication. */
+export const CHALLENGE: ThreeDsRequest = { requested: 'challenge', reason: 'require_3ds' };
 
 async function authenticateAndSubmit(
   gateway: Gateway,

@@ -1,6 +1,6 @@
-/** How decisions of risk rules are shown: to merchants without what the rules of the installation are. */
+/** Decisions of risk rules as they are read and shown: to merchants without what the rules of the installation are. */
 import { wireDate } from '../../lib/time/clock.ts';
-import type { MatchedRule } from '../../rules/risk/actions.ts';
+import type { MatchedRule, ThreeDsRequest } from '../../rules/risk/actions.ts';
 import type { DecisionRow } from '../../store/risk/decisions.ts';
 import type { Gateway, Payment } from '../context.ts';
 
@@ -23,6 +23,10 @@ export const reviewView = (row: DecisionRow) =>
         decided_by: row.reviewedBy,
         note: row.reviewNote,
       };
+
+/** What the rules asked 3-D Secure for; undefined if none were evaluated. */
+export const askedThreeDs = async (gateway: Gateway, payment: Payment): Promise<ThreeDsRequest | undefined> =>
+  (await gateway.riskDecisions.find(payment))?.threeDs;
 
 /** The decision about a payment; null if no rules were evaluated. */
 export async function riskView(gateway: Gateway, payment: Payment, mids: readonly string[] | null) {

@@ -77,10 +77,16 @@ export function exceeds(limit: ReturnType<typeof limitsFor>[number], used: Volum
 
 const NO_REVIEW = { reviewState: null, reviewThen: null, reviewDueAt: null } as const;
 
-/** What the provider of the payment gets of a request. */
-function recordedThreeDs(gateway: Gateway, { connector }: PaymentWithDetails, asked: ThreeDsRequest): RecordedThreeDs {
+/** What the provider of the payment gets of a request: nothing without a card, with a wallet token that it opens itself, and by telephone. */
+function recordedThreeDs(
+  gateway: Gateway,
+  { connector, brand, details: { card, session } }: PaymentWithDetails,
+  asked: ThreeDsRequest,
+): RecordedThreeDs {
   if (asked.reason === null) return { ...asked, sent_as: null };
-  return { ...asked, sent_as: capabilitiesOf(gateway, connector)?.threeDsRequests?.[asked.reason] ?? 'nothing' };
+  const isSent = (brand === CARD || (isWallet(brand) && card !== undefined)) && !session?.isTelephoneOrder;
+  const words = isSent ? capabilitiesOf(gateway, connector)?.threeDsRequests : undefined;
+  return { ...asked, sent_as: words?.[asked.reason] ?? 'nothing' };
 }
 
 const decisionOf = (

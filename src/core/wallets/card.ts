@@ -8,9 +8,10 @@ import { type Card, keepCard, openCard } from '../cards/vault.ts';
 import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from '../payments/advance.ts';
-import { type BrowserData, payByCard } from '../payments/authenticate.ts';
+import { type BrowserData, CHALLENGE, payByCard } from '../payments/authenticate.ts';
 import { recordPayerInput } from '../payments/record.ts';
 import { submit } from '../payments/submit.ts';
+import { askedThreeDs } from '../risk/decisions.ts';
 
 /** What a wallet token contained. It exists in memory only: the vault stores the card, and nothing the cryptogram. */
 export interface OpenedWallet {
@@ -55,7 +56,11 @@ export async function payByWallet(
   if (isAuthenticated || !canAuthenticate) return submit(gateway, payment, account, { card, cryptogram, eci, threeDs });
   // The authentication request describes the payer's browser, so the payer has to be on the payment page.
   if (browser) return payByCard(gateway, payment, account, card, browser, threeDs);
-  return advance(gateway, payment, { event: 'challenged', actor: 'merchant', nextStep: { kind: 'authentication' } });
+  const invite = (invited: PaymentWithDetails): Promise<PaymentWithDetails> =>
+    advance(gateway, invited, { event: 'challenged', actor: 'merchant', nextStep: { kind: 'authentication' } });
+  // The rule asks for no authentication, so the payer comes only if the bank wants one.
+  if (threeDs?.reason === 'skip_3ds') return submit(gateway, payment, account, { card, threeDs, challenge: invite });
+  return invite(payment);
 }
 
 export const awaitsAuthentication = ({ state, nextStep }: PaymentWithDetails): boolean =>
@@ -72,7 +77,10 @@ export async function authenticatePayer(
   const visited = await recordPayerInput(gateway, payment, details);
   if (!visited) return (await gateway.payments.find(payment)) ?? payment;
   const card = details.card && (await openCard(gateway, mid, details.card.id));
-  if (card) return payByCard(gateway, visited, account, card, browser);
+  if (card) {
+    const asked = await askedThreeDs(gateway, payment);
+    return payByCard(gateway, visited, account, card, browser, asked?.reason === 'skip_3ds' ? CHALLENGE : asked);
+  }
   gateway.log.error({ payment_id: payment.paymentId }, 'the card of a wallet payment is not in the vault');
   return advance(gateway, visited, { event: 'declined', actor: 'payer', declineReason: REASONS.neverReceived });
 }

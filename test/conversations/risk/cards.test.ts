@@ -168,6 +168,16 @@ describe('3-D Secure', () => {
   });
 });
 
+test('a request for a payment without a card is recorded as lost', async () => {
+  const rule = await newRule({
+    condition: { field: 'brand', op: '!=', value: 'card' },
+    action: { kind: 'require_3ds' },
+  });
+  const { trans_id } = (await shop.sale({}, merchant)).body;
+  expect((await shop.inspect(trans_id)).risk.three_ds).toMatchObject({ reason: 'require_3ds', sent_as: 'nothing' });
+  await shop.admin('DELETE', `/risk/rules/${rule}`);
+});
+
 describe('the exemption of low amounts', () => {
   const lowValue = {
     condition: { field: 'brand', op: '=', value: 'card' },
