@@ -270,6 +270,23 @@ describe('a rule that is switched on', () => {
     expect((await owner.get(`${RULES}/${rule_id}`)).text).toContain('What the rule would have done');
   });
 
+  test.each([
+    ['another condition', { 'c.0.0.value': '15.00' }],
+    ['another action', { action: 'review' }],
+    ['an action with points', { action: 'score', points: '10' }],
+  ])('and changed afterwards shows it for %s, and not for another name', async (_, change) => {
+    const merchant = await shop.newMerchant();
+    const owner = await signedIn(shop, 'owner');
+    await owner.submit(RULES, { ...form, mid: merchant.mid, state: 'on', seen: '1' });
+    const [{ rule_id }] = (await shop.admin('GET', `/risk/rules?mid=${merchant.mid}`)).body.items;
+    const save = (fields: Record<string, string>) =>
+      owner.submit(`${RULES}/${rule_id}`, { ...form, state: 'on', ...fields });
+    expect((await save({ name: 'Renamed' })).location).toBe(`${RULES}?done=saved`);
+    const { status, text } = await save(change);
+    expect([status, text.includes('What the rule would have done')]).toEqual([200, true]);
+    expect((await save({ ...change, seen: '1' })).location).toBe(`${RULES}?done=saved`);
+  });
+
   test('that only watches is saved at once', async () => {
     const merchant = await shop.newMerchant();
     const owner = await signedIn(shop, 'owner');

@@ -13,6 +13,7 @@ import type { KeyField, Velocity } from '../../rules/risk/velocities.ts';
 import type { BackTest, BackTestResult, PastPayment, PastQuery } from '../../store/risk/back-tests.ts';
 import type { Evaluation, Keys } from '../../store/risk/findings.ts';
 import type { RuleTerms } from '../../store/risk/rules.ts';
+import { findAccount } from '../accounts/accounts.ts';
 import type { Gateway } from '../context.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
 import { factsOfPayment, inputOf, keysOf, lookupsOf, paddedBin, withFindings } from './facts.ts';
@@ -272,14 +273,21 @@ export async function recentEffect(
   return tester.result;
 }
 
-/** Refuses to switch on a rule that would have stopped a large share of the last days, unless that is confirmed. */
+/** Whether a rule stops payments by itself; one with points does if they reach a threshold of its account. */
+async function stopsAlone(gateway: Gateway, { mid, action }: TestedRule): Promise<boolean> {
+  if (action.kind !== 'score') return action.kind === 'block' || action.kind === 'review';
+  const account = mid === null ? undefined : await findAccount(gateway, mid);
+  const thresholds = [account?.settings['risk.review_score'] ?? 0, account?.settings['risk.block_score'] ?? 0];
+  return thresholds.some((threshold) => threshold > 0 && action.points >= threshold);
+}
+
+/** Refuses to let a rule decide that would have stopped a large share of the last days, unless that is confirmed. */
 export async function requireConfirmed(
   gateway: Gateway,
   rule: RuleTerms & { mid: string | null },
   isConfirmed: boolean,
 ): Promise<void> {
-  const stops = rule.action.kind === 'block' || rule.action.kind === 'review';
-  if (isConfirmed || rule.state !== 'on' || !stops) return;
+  if (isConfirmed || rule.state !== 'on' || !(await stopsAlone(gateway, rule))) return;
   const { seen, hits } = await recentEffect(gateway, rule);
   if (seen < LIMITS.riskRecentLeast || hits <= seen * LIMITS.riskConfirmShare) return;
   throw invalidField('confirm', `This rule would have stopped ${hits} of the last ${seen} payments.`, {

@@ -175,6 +175,26 @@ describe('a rule that would stop most payments', () => {
     expect((await newRule(merchant, { condition, state: 'shadow' })).status).toBe(201);
     expect((await newRule(merchant, { condition, confirm: true })).status).toBe(201);
   });
+
+  test('is changed to that only with a confirmation', async () => {
+    const merchant = await shop.newMerchant();
+    for (let count = 0; count < 12; count++) await pay(merchant);
+    const { body: rule } = await newRule(merchant, { condition: amountAbove('500.00') });
+    const change = (body: object) => shop.admin('PATCH', `/risk/rules/${rule.rule_id}`, body);
+    const condition = amountAbove('5.00');
+    const { status, body } = await change({ condition });
+    expect([status, body.errors?.[0]?.param]).toEqual([400, 'confirm']);
+    expect((await change({ condition, confirm: true })).body).toMatchObject({ condition, version: 2 });
+  });
+
+  test('by points that reach the threshold of the account needs it too', async () => {
+    const merchant = await shop.newMerchant({ risk: { block_score: 50 } });
+    for (let count = 0; count < 12; count++) await pay(merchant);
+    const points = (points: number) => ({ condition: amountAbove('5.00'), action: { kind: 'score', points } });
+    expect((await newRule(merchant, points(49))).status).toBe(201);
+    const { status, body } = await newRule(merchant, points(50));
+    expect([status, body.errors?.[0]?.param]).toEqual([400, 'confirm']);
+  });
 });
 
 describe('accounts do not see each other', () => {

@@ -1,4 +1,5 @@
 /** The pages on risk rules: the rules, and a form that builds one from choices. */
+import { isDeepStrictEqual } from 'node:util';
 import type { BackTestResult, RiskRule } from '../../../core/context.ts';
 import { recentEffect, requireConfirmed } from '../../../core/risk/back-tests.ts';
 import { listLists } from '../../../core/risk/lists.ts';
@@ -59,7 +60,7 @@ async function showRules(request: PanelRequest): Promise<PanelAnswer> {
 /** What a form shows: the values of a rule, or those that were typed. */
 interface Shown {
   rule?: RiskRule | undefined;
-  /** What the rule would have done, before it is switched on. */
+  /** What the rule would have done, before it decides. */
   effect?: BackTestResult | undefined;
   /** The rule is saved if the form is submitted once more. */
   isAsked?: boolean;
@@ -166,9 +167,13 @@ function actionOf(form: PanelRequest['form'], stored: Partial<Action> = {}): unk
   return kind === 'score' ? { kind, points: numberOf(form.get('points')) ?? points } : { kind };
 }
 
-/** Whether a rule begins to stop payments: what it would have done is shown first. */
-const isSwitchedOn = (form: PanelRequest['form'], rule: RiskRule | undefined): boolean =>
-  form.get('state') === 'on' && rule?.state !== 'on' && ['block', 'review'].includes(form.get('action') ?? '');
+const STOPPING: readonly ActionKind[] = ['block', 'review', 'score'];
+
+/** Whether a rule begins to stop payments, or stops other ones than before: what it would have done is shown first. */
+const stopsOthers = (wanted: Pick<RiskRule, 'state' | 'condition' | 'action'>, rule: RiskRule | undefined): boolean =>
+  wanted.state === 'on' &&
+  STOPPING.includes(wanted.action.kind) &&
+  (rule?.state !== 'on' || !isDeepStrictEqual([wanted.condition, wanted.action], [rule.condition, rule.action]));
 
 async function save(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, session, caller, params, form } = request;
@@ -189,8 +194,8 @@ async function save(request: PanelRequest): Promise<PanelAnswer> {
     };
     const confirm: Parameters<typeof createRule>[5] = (wanted) =>
       requireConfirmed(gateway, wanted, form.get('confirm') === '1');
-    if (isSwitchedOn(form, rule)) {
-      const wanted = await readRule(gateway, principal, mid, sent);
+    const wanted = await readRule(gateway, principal, mid, sent);
+    if (stopsOthers(wanted, rule)) {
       effect = await recentEffect(gateway, wanted);
       await confirm(wanted);
       if (form.get('seen') !== '1') return showForm(request, { rule, effect, isAsked: true });
