@@ -70,6 +70,21 @@ describe('blocking from a payment', () => {
     expect(refused.status).toBe(400);
   });
 
+  test('adds a rule if the one with the list blocks only some of its entries', async () => {
+    const merchant = await shop.newMerchant();
+    const owner = await signedIn(shop, 'owner');
+    const pay = async () => (await shop.sale({ payer_email: 'mallory@example.com' }, merchant)).body;
+    const { trans_id } = await pay();
+    const block = () => owner.submit(`/admin/payments/${trans_id}/block`, { what: 'email', days: '7' });
+    await block();
+    const [rule] = (await shop.admin('GET', `/risk/rules?mid=${merchant.mid}`)).body.items;
+    const large = { field: 'amount', op: '>', value: '500.00', currency: 'USD' };
+    await shop.admin('PATCH', `/risk/rules/${rule.rule_id}`, { condition: { all: [rule.condition, large] } });
+    expect((await pay()).status).toBe('SETTLED');
+    await block();
+    expect((await pay()).status).toBe('DECLINED');
+  });
+
   test('is not offered to those who may not manage rules', async () => {
     const { trans_id } = (await shop.sale()).body;
     const viewer = await signedIn(shop, 'viewer');

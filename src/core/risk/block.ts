@@ -1,4 +1,5 @@
 /** Blocks the card or the payer of a payment for some days: an entry in a list of the account, which a rule of it blocks. */
+import { isDeepStrictEqual } from 'node:util';
 import { invalidField } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { ListEntry, RiskList } from '../../store/risk/lists.ts';
@@ -37,12 +38,12 @@ async function requireBlockList(
   const list =
     lists.find((one) => one.name === name && one.kind === kind) ?? (await createList(gateway, by, { mid, name, kind }));
   const rules = await listRules(gateway, { mid, mids: principal.mids }, LIMITS.riskRulesMost);
+  const condition = { field: kind, op: 'in_list', value: list.listId };
+  // A rule with a further condition would not block all entries.
   const isBlocking = rules.some(
-    ({ state, action, condition }) =>
-      state === 'on' && action.kind === 'block' && JSON.stringify(condition).includes(list.listId),
+    (rule) => rule.state === 'on' && rule.action.kind === 'block' && isDeepStrictEqual(rule.condition, condition),
   );
   if (isBlocking) return list;
-  const condition = { field: kind, op: 'in_list', value: list.listId };
   // The list names what a person has blocked, so that there is nothing to try first.
   const confirm = async (): Promise<void> => undefined;
   await createRule(gateway, principal, by, mid, { name, condition, action: { kind: 'block' }, state: 'on' }, confirm);
