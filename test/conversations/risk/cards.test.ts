@@ -210,6 +210,15 @@ describe('the exemption of low amounts', () => {
     await shop.admin('DELETE', `/risk/rules/${rule}`);
   });
 
+  test('is not asked for in a currency without known amounts, nor above those of dollars', async () => {
+    const rule = await newRule(lowValue);
+    const pay = (order_currency: string, order_amount: string) =>
+      asked({ card_number: '4000056655665556', order_currency, order_amount });
+    expect([await pay('CHF', '5.00'), await pay('USD', '30.01')]).toEqual([null, null]);
+    expect(await pay('USD', '30.00')).toBe('low_value');
+    await shop.admin('DELETE', `/risk/rules/${rule}`);
+  });
+
   test('20 payments of a card at once: exactly five ask for it, and those that a bank challenges count', async () => {
     const rule = await newRule(lowValue);
     const card = { card_number: '378282246310005', card_cvv2: '1234', card_exp_month: '05' };
