@@ -1,5 +1,6 @@
 /** Imports the operator's data for risk rules: ranges of card numbers, and the countries of IP networks. */
 import { parseRange, rangesAround } from '../../lib/http/address.ts';
+import { writtenText } from '../../lib/text/csv.ts';
 import { CsvProblem, csvRecords } from '../../lib/text/csv-reader.ts';
 import { COUNTRIES } from '../../rules/countries.ts';
 import { invalidField } from '../../rules/errors.ts';
@@ -34,7 +35,9 @@ export async function readCsv<Column extends string>(
         continue;
       }
       const named = header;
-      const row = Object.fromEntries(columns.map((column) => [column, cells[named.indexOf(column)] ?? '']));
+      const row = Object.fromEntries(
+        columns.map((column) => [column, writtenText(cells[named.indexOf(column)] ?? '')]),
+      );
       rows.push({ line, cells: row as Record<Column, string> });
     }
   } catch (error) {

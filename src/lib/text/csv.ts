@@ -1,4 +1,4 @@
-/** Writes CSV by RFC 4180, safe to open in a spreadsheet. */
+/** Writes CSV by RFC 4180, safe to open in a spreadsheet, and reads back what was made safe. */
 import { stringify } from 'csv-stringify/sync';
 
 export type CsvValue = string | number | null;
@@ -12,8 +12,14 @@ const NUMBER = /^-?\d+(\.\d+)?$/;
 const FORMULA = /^(?:[\t\r\n]|[\s\p{C}]*[=+\-@＝＋－＠﹦﹢﹣﹫])/u;
 
 /** A spreadsheet would run such a text, so an apostrophe precedes it; a negative number stays a number. */
+const isFormula = (value: string): boolean => FORMULA.test(value) && !NUMBER.test(value);
+
 const withoutFormula = (value: CsvValue): CsvValue =>
-  typeof value === 'string' && FORMULA.test(value) && !NUMBER.test(value) ? `'${value}` : value;
+  typeof value === 'string' && isFormula(value) ? `'${value}` : value;
+
+/** The text of a cell that `csvRows` wrote. */
+export const writtenText = (cell: string): string =>
+  cell.startsWith("'") && isFormula(cell.slice(1)) ? cell.slice(1) : cell;
 
 export const csvRows = (rows: readonly (readonly CsvValue[])[]): string =>
   stringify(

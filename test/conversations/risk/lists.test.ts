@@ -72,3 +72,17 @@ test('a list has a known kind and belongs to an account that the caller sees', a
   const used = await as('POST', '/risk/rules', rule);
   expect([used.status, used.body.errors[0].param]).toEqual([400, 'condition.all[0].value']);
 });
+
+test('an exported list of phone numbers can be imported again', async () => {
+  const merchant = await shop.newMerchant();
+  const [from, to] = [await newList(merchant, 'phone'), await newList(merchant, 'phone')];
+  await add(from, { value: '+49 30 1234567', reason: '=SUM(A1)' });
+  const headers = { authorization: 'Bearer a-token-that-is-long-enough-for-the-tests' };
+  const path = (list: string) => `${shop.url}/admin/api/risk/lists/${list}/entries.csv`;
+  const body = await (await fetch(path(from), { headers })).text();
+  const type = { 'content-type': 'text/csv' };
+  const imported = await fetch(path(to), { method: 'POST', headers: { ...headers, ...type }, body });
+  expect(imported.status).toBe(201);
+  const { items } = (await shop.admin('GET', `/risk/lists/${to}/entries`)).body;
+  expect(items).toMatchObject([{ value: '+49301234567', reason: '=SUM(A1)' }]);
+});
