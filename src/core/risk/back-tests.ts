@@ -7,7 +7,7 @@ import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { RISK_REASONS, UNCOUNTED_DECLINES } from '../../rules/reasons.ts';
 import { type Condition, readCondition } from '../../rules/risk/conditions.ts';
-import type { Facts } from '../../rules/risk/fields.ts';
+import { type Facts, isRiskField } from '../../rules/risk/fields.ts';
 import { ruleSetOf } from '../../rules/risk/rule-set.ts';
 import type { KeyField, Velocity } from '../../rules/risk/velocities.ts';
 import type { BackTest, BackTestResult, PastPayment, PastQuery } from '../../store/risk/back-tests.ts';
@@ -31,12 +31,12 @@ interface Counted {
   isSettled: boolean;
 }
 
-const countedOf = (gateway: Gateway, payment: PastPayment, facts: Facts): Counted => ({
+const countedOf = (payment: PastPayment, facts: Facts, keys: Keys): Counted => ({
   at: payment.createdAt,
   mid: payment.mid,
   amount: payment.amount,
   currency: payment.currency,
-  keys: keysOf(gateway, facts),
+  keys,
   values: inputOf(facts),
   isDeclined:
     payment.state === 'DECLINED' && !payment.isBlocked && !UNCOUNTED_DECLINES.includes(payment.declineReason ?? ''),
@@ -93,6 +93,22 @@ const EMPTY: BackTestResult = { seen: 0, hits: 0, amounts: {}, settled: 0, refun
 /** Payments that no rule could have stopped: those that had no brand, or that a volume limit declined. */
 const isRelevant = ({ declineReason }: PastPayment): boolean => declineReason !== RISK_REASONS.overLimit;
 
+/** The facts and keys of a payment: those that the rules knew when it was made, else what is stored of it. */
+function recalled(gateway: Gateway, payment: PastPayment): { facts: Facts; keys: Keys } {
+  const { amount, createdAt, input, keys: known } = payment;
+  const facts: Facts = {
+    ...factsOfPayment(gateway, payment, {}),
+    hour: new Date(createdAt).getUTCHours(),
+    ...Object.fromEntries(Object.entries(input ?? {}).filter(([name]) => isRiskField(name))),
+    amount,
+    ...(known.card !== undefined && { card: known.card }),
+  };
+  const stored = keysOf(gateway, facts);
+  // The payer's browser had another address than the merchant sent, and only its key is stored.
+  if (known.ip !== undefined && known.ip !== stored.ip) delete facts.ip;
+  return { facts, keys: { ...stored, ...known } };
+}
+
 /** Applies a rule to payments in the order of time, a page after another; those of other accounts only count for velocities. */
 function createTester(gateway: Gateway, rule: TestedRule, condition: Condition, mid: string | null, from: number) {
   const isOfInstallation = rule.mid === null;
@@ -110,16 +126,11 @@ function createTester(gateway: Gateway, rule: TestedRule, condition: Condition, 
     },
   ]);
   const result: BackTestResult = { ...EMPTY, amounts: {} };
-  const known = new Set<string>();
   return {
     result,
     async apply(page: readonly PastPayment[]): Promise<void> {
       const items = page.map((payment) => {
-        const facts: Facts = {
-          ...factsOfPayment(gateway, payment, {}),
-          hour: new Date(payment.createdAt).getUTCHours(),
-          ...(payment.cardKey !== null && { card: payment.cardKey }),
-        };
+        const { facts, keys } = recalled(gateway, payment);
         const item: Evaluation = {
           mid: payment.mid,
           paymentId: payment.paymentId,
@@ -135,16 +146,15 @@ function createTester(gateway: Gateway, rule: TestedRule, condition: Condition, 
           networks: typeof facts.ip === 'string' ? rangesAround(facts.ip) : undefined,
           volumes: [],
         };
-        return { payment, facts, item };
+        return { payment, facts, keys, item };
       });
       const found = await gateway.riskDecisions.findingsOfAll(items.map(({ item }) => item));
-      items.forEach(({ payment, facts }, index) => {
+      items.forEach(({ payment, facts, keys }, index) => {
         const findings = found[index];
         if (!findings) return;
-        const isKnownCard = payment.cardKey !== null && known.has(`${payment.mid} ${payment.cardKey}`);
-        if (payment.cardKey !== null) known.add(`${payment.mid} ${payment.cardKey}`);
-        const all = withFindings(facts, { ...findings, isKnownCard }, payment.details.recurringOf !== undefined);
-        const counted = countedOf(gateway, payment, all);
+        const { isKnownCard, details } = payment;
+        const all = withFindings(facts, { ...findings, isKnownCard }, details.recurringOf !== undefined);
+        const counted = countedOf(payment, all, keys);
         const isHit = condition.matches(set.context(all, windows.measure(counted), findings.listed));
         windows.add(counted);
         if (payment.createdAt < from || (mid !== null && payment.mid !== mid) || !isRelevant(payment)) return;

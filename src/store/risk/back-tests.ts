@@ -1,10 +1,12 @@
 /** Back-tests of risk rules: what came of them so far, and the earlier payments that they read. */
 import { sql } from 'kysely';
 import { NO_BRAND_YET } from '../../rules/brands.ts';
+import { KEY_FIELDS } from '../../rules/risk/velocities.ts';
 import { type AuditEntry, appendAudit } from '../audit/audit.ts';
 import { columns, iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { PAYMENT_COLUMNS, type PaymentWithDetails } from '../payments/payments.ts';
+import { columnOf, type Keys } from './findings.ts';
 import type { RuleTerms } from './rules.ts';
 
 /** What a rule would have done; `settled`, `refunded` and `chargedBack` are hits that ever were so. */
@@ -32,7 +34,11 @@ export interface BackTest extends BackTestResult {
 
 /** An earlier payment with what rules and results need to know. */
 export interface PastPayment extends PaymentWithDetails {
-  cardKey: string | null;
+  /** What the rules knew of it; null if they were not evaluated. */
+  input: Record<string, unknown> | null;
+  keys: Keys;
+  /** The account had seen the card before. */
+  isKnownCard: boolean;
   isBlocked: boolean;
   isChargedBack: boolean;
 }
@@ -84,7 +90,16 @@ const COLUMNS = [
 const SELECTED = columns('t', COLUMNS);
 
 const PAST = `
-  select ${columns('p', [...PAYMENT_COLUMNS, 'details'])}, coalesce(d.card_key, c.fingerprint) as "cardKey",
+  select ${columns('p', [...PAYMENT_COLUMNS, 'details'])}, d.input,
+    jsonb_strip_nulls(jsonb_build_object(${KEY_FIELDS.map((field) => `'${field}', d.${columnOf(field)}`).join(', ')}))
+      || case when d.card_key is null and c.fingerprint is not null then jsonb_build_object('card', c.fingerprint)
+        else '{}' end as keys,
+    exists (
+      select from risk_decisions e
+      where e.card_key = d.card_key and e.mid = d.mid and (e.at, e.payment_id) < (d.at, d.payment_id)
+    ) or coalesce(c.payment_id <> p.payment_id, false) or exists (
+      select from cards k where k.mid = c.mid and k.fingerprint = c.fingerprint and k.created_at < c.created_at
+    ) as "isKnownCard",
     coalesce(d.decision = 'block', false) as "isBlocked",
     p.state = 'CHARGEBACK' or exists (
       select from chargebacks b where b.mid = p.mid and b.payment_id = p.payment_id

@@ -96,6 +96,29 @@ test('a list of a CSV file, and ranges of addresses in it', async () => {
   expect(body.items).toMatchObject([{ value: '198.51.100.0/24', reason: 'Tests' }]);
 });
 
+test('a back-test sees what the rules saw: eight digits of the card, and whether the card was new', async () => {
+  const own = await shop.newMerchant({ dialect: { card_sales: true } });
+  const watched = { field: 'bin', op: '=', value: '99999999' };
+  await newRule({ mid: own.mid, condition: watched, state: 'shadow' });
+  const pay = async (card_number: string) => {
+    expect((await cardSalesOf(shop, () => own)({ card_number })).body.status).toBe('SETTLED');
+  };
+  await pay('4111111111111111');
+  const from = new Date().toISOString();
+  const to = new Date(Date.now() + 86_400_000).toISOString();
+  for (const number of ['4111111111111111', '5555555555554444']) await pay(number);
+  const hits = async (condition: object) => {
+    const rule = { name: 'Tested', condition, action: { kind: 'block' } };
+    const { body } = await shop.admin('POST', '/risk/back-tests', { rule, mid: own.mid, from, to });
+    const read = async () => (await shop.admin('GET', `/risk/back-tests/${body.back_test_id}`)).body;
+    await expect.poll(async () => (await read()).state, { timeout: 20_000 }).toBe('done');
+    const result = await read();
+    return [result.seen, result.hits];
+  };
+  expect(await hits({ field: 'bin', op: '=', value: '41111111' })).toEqual([2, 1]);
+  expect(await hits({ field: 'is_new_card', op: '=', value: true })).toEqual([2, 1]);
+});
+
 describe('3-D Secure', () => {
   const all = { field: 'brand', op: '=', value: 'card' };
   const authentications = async (id: string): Promise<string[]> =>
