@@ -1,6 +1,7 @@
 /** Card sales over `/post`, for accounts with `dialect.card_sales`: the payment page's own way, through another door. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newDataKey } from '../../src/core/cards/vault.ts';
+import { foldProjections } from '../../src/core/projections/projections.ts';
 import { show, submitPage, UNKNOWN_ID } from '../support/checkout.ts';
 import { CARD_NUMBER, cardSale, cardSalesOf, specifiedHash } from '../support/dialect.ts';
 import { type Fields, type Merchant, newOrderId, openShop, sign, UUID_7 } from '../support/gateway.ts';
@@ -13,6 +14,19 @@ beforeAll(async () => {
 const sell = cardSalesOf(shop, () => merchant);
 const act = (action: string, trans_id: string, more: Fields = {}) =>
   shop.post({ action, client_key: merchant.client_key, trans_id, ...more, hash: sign(merchant.password, trans_id) });
+const repeat = (first: { trans_id: string; recurring_token: string }) => {
+  const order_id = newOrderId();
+  return shop.post({
+    action: 'RECURRING_SALE',
+    client_key: merchant.client_key,
+    order_id,
+    order_amount: '5.00',
+    order_description: 'Again',
+    recurring_first_trans_id: first.trans_id,
+    recurring_token: first.recurring_token,
+    hash: sign(merchant.password, order_id),
+  });
+};
 const entries = (body: { errors: { error_message: string }[] }): string[] =>
   body.errors.map(({ error_message }) => error_message);
 
@@ -99,18 +113,7 @@ describe('answers', () => {
   test('recurring_init answers a recurring token, with which the payer is charged again', async () => {
     const first = (await sell({ recurring_init: 'Y' })).body;
     expect(first.recurring_token).toBeTruthy();
-    const order_id = newOrderId();
-    const { body } = await shop.post({
-      action: 'RECURRING_SALE',
-      client_key: merchant.client_key,
-      order_id,
-      order_amount: '3.00',
-      order_description: 'Again',
-      recurring_first_trans_id: first.trans_id,
-      recurring_token: first.recurring_token,
-      hash: sign(merchant.password, order_id),
-    });
-    expect(body.status).toBe('SETTLED');
+    expect((await repeat(first)).body.status).toBe('SETTLED');
   });
 
   test('a repeat gets the first outcome; another card for the order is a duplicate', async () => {
@@ -308,10 +311,7 @@ describe('further actions', () => {
     });
   });
 
-  test('CREDIT2CARD by number refunds the newest settled sale of the card; an unknown card is 205005', async () => {
-    const number = '5555555555554444';
-    await sell({ card_number: number });
-    const { trans_id } = (await sell({ card_number: number })).body;
+  describe('CREDIT2CARD by number', () => {
     const credit = (card_number: string, more: Fields = {}) => {
       const order = [newOrderId(), '2.00', 'USD', 'Back'] as const;
       const [order_id, order_amount, order_currency, order_description] = order;
@@ -319,15 +319,35 @@ describe('further actions', () => {
       const hash = sign(merchant.password, ...order);
       return shop.post({ action: 'CREDIT2CARD', client_key: merchant.client_key, ...fields, hash });
     };
-    const { body } = await credit(number);
-    expect([body.action, body.result, body.trans_id]).toEqual(['CREDIT2CARD', 'ACCEPTED', trans_id]);
-    await expect.poll(async () => (await shop.inspect(trans_id)).refunded).toBe('2.00');
-    expect((await credit('378282246310005')).body.error_code).toBe(205005);
-    const { status, body: both } = await credit(number, { card_token: 'x' });
-    expect([status, both.errors[0].error_message]).toEqual([
-      400,
-      'card_token: This value should be the same as card_number, or only one of them sent.',
-    ]);
+
+    test('refunds the newest settled sale of the card; an unknown card is 205005', async () => {
+      const number = '5555555555554444';
+      await sell({ card_number: number });
+      const { trans_id } = (await sell({ card_number: number })).body;
+      const { body } = await credit(number);
+      expect([body.action, body.result, body.trans_id]).toEqual(['CREDIT2CARD', 'ACCEPTED', trans_id]);
+      await expect.poll(async () => (await shop.inspect(trans_id)).refunded).toBe('2.00');
+      expect((await credit('378282246310005')).body.error_code).toBe(205005);
+      const { status, body: both } = await credit(number, { card_token: 'x' });
+      expect([status, both.errors[0].error_message]).toEqual([
+        400,
+        'card_token: This value should be the same as card_number, or only one of them sent.',
+      ]);
+    });
+
+    test('a sale by its token and a repetition are sales of the card, also when the first sale is refunded', async () => {
+      const number = '4242424242424242';
+      const first = (await sell({ card_number: number, req_token: 'Y', recurring_init: 'Y' })).body;
+      const credited = async () => (await credit(number)).body.trans_id;
+      const byToken = (await sell({ card_number: '', card_token: first.card_token })).body;
+      expect(await credited()).toBe(byToken.trans_id);
+      const repetition = (await repeat(first)).body;
+      expect(await credited()).toBe(repetition.trans_id);
+      await act('CREDITVOID', first.trans_id);
+      await expect.poll(async () => (await shop.inspect(first.trans_id)).status).toBe('REFUND');
+      await foldProjections(shop.gateway);
+      expect(await credited()).toBe(repetition.trans_id);
+    });
   });
 
   test('/post-va takes sales with a brand, of accounts that opted in', async () => {

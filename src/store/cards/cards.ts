@@ -7,6 +7,9 @@ import type { Database } from '../database/database.ts';
 import { type Column, itemRows, listed, namesOf } from '../database/item-rows.ts';
 import { type PipelinedConnection, run } from '../database/pipelined-connection.ts';
 import { createBatching, isolating } from '../payments/batch.ts';
+import { paymentSearch } from '../payments/search-projection.ts';
+import type { Portion } from '../projections/projection.ts';
+import { readProjection } from '../projections/read.ts';
 
 export interface CardRow {
   mid: string;
@@ -55,7 +58,10 @@ export interface CardStore {
    * cards that were stored after it, or for no payment. Returns how many there were.
    */
   eraseLeftovers(most: number): Promise<number>;
-  /** The card of the newest settled sale for which a card with this fingerprint was entered. */
+  /**
+   * The card of the newest settled sale that a card with this fingerprint paid for, and that sale. Until the search of
+   * payments is built after an upgrade, older sales by token and repetitions may be missing.
+   */
   findSettled(mid: string, fingerprint: string): Promise<SoldCard | undefined>;
   /** The fingerprint of a card, also of an erased one. */
   findFingerprint(mid: string, cardId: string): Promise<string | undefined>;
@@ -139,6 +145,17 @@ const INSERT_UNWAITED = `with ${UNWAITED} ${INSERT} from ${CARD_ITEMS.rows('i')}
 /** The keys of an account change with a rotation only; one that was retired meanwhile is refused by the foreign key. */
 const KEYS_KEPT = { maxEntries: LIMITS.accountsRemembered, maxAgeMs: LIMITS.vaultKeyAgeMs, maxMissAgeMs: 0 };
 
+/** SQL: sales by token and repetitions use the card row of an earlier sale, and the search finds them by that card. */
+const newestSettled = (tail: Portion): string => `
+  with entered as (select card_id, payment_id from cards where mid = $1 and fingerprint = $2)
+  select p.mid, e.card_id as "cardId", $2 as fingerprint, p.payment_id as "paymentId" from (
+    select payment_id from entered
+    union select s.payment_id from entered join payment_search s on s.mid = $1 and s.card_id = entered.card_id
+    union select t.payment_id from (${tail.payments}) t where t.mid = $1
+  ) f join payments p on p.mid = $1 and p.payment_id = f.payment_id and p.state = 'SETTLED'
+  join entered e on e.card_id::text = p.details #>> '{card,id}'
+  order by p.payment_id desc limit 1`;
+
 export function createCardStore({ query, pool, writes, isolated }: Database): CardStore {
   const batched = createBatching(() => undefined, {});
   const inserting = (name: string, text: string) => {
@@ -183,20 +200,11 @@ export function createCardStore({ query, pool, writes, isolated }: Database): Ca
     async eraseLeftovers(most) {
       return (await pool.query(ERASE_LEFTOVERS, [most])).rowCount ?? 0;
     },
-    async findSettled(mid, fingerprint) {
-      return query
-        .selectFrom('cards as c')
-        .innerJoin('payments as p', (join) =>
-          join.onRef('p.mid', '=', 'c.mid').onRef('p.paymentId', '=', 'c.paymentId'),
-        )
-        .select(['c.mid', 'c.cardId', 'c.fingerprint', 'c.paymentId'])
-        .where('c.mid', '=', mid)
-        .where('c.fingerprint', '=', fingerprint)
-        .where('p.state', '=', 'SETTLED')
-        .orderBy('c.paymentId', 'desc')
-        .limit(1)
-        .executeTakeFirst();
-    },
+    findSettled: (mid, fingerprint) =>
+      readProjection({ pool }, paymentSearch, async ({ client, tail }) => {
+        const { rows } = await client.query<SoldCard>(newestSettled(tail), [mid, fingerprint]);
+        return rows[0];
+      }),
     async findFingerprint(mid, cardId) {
       const card = query.selectFrom('cards').select('fingerprint').where('mid', '=', mid).where('cardId', '=', cardId);
       return (await card.executeTakeFirst())?.fingerprint;
