@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type Body, cardForm, checkoutOf, fill, sessionFields, show, submitPage } from '../support/checkout.ts';
 import { CARD_NUMBER, callbacksOf, cardSale, cardSalesOf, inboxOf, specifiedHash } from '../support/dialect.ts';
-import { type Merchant, newOrderId, openShop, sign } from '../support/gateway.ts';
+import { type Answer, type Merchant, newOrderId, openShop, sign } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
 
 const shop = openShop({ simulator: true });
@@ -119,14 +119,21 @@ describe('callbacks', () => {
 
 describe('sessions', () => {
   const open = (merchant: Merchant, fields: Body) => checkout.send('session', sessionFields(fields), merchant);
-  const raw = async (merchant: Merchant, amount: string) => {
+  /** Sends fields in which `AMOUNT` stands for a number that is written so. */
+  const sendNumber = async (merchant: Merchant, path: string, fields: Body, amount: string, hash: string) => {
+    const body = JSON.stringify({ ...fields, merchant_key: merchant.merchant_key, hash }).replace('"AMOUNT"', amount);
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${shop.url}/api/v1/${path}`, { method: 'POST', headers, body });
+    return { status: response.status, body: (await response.json()) as Answer['body'] };
+  };
+  const raw = (merchant: Merchant, amount: string) => {
     const order = { number: newOrderId(), amount: 'AMOUNT', currency: 'USD', description: 'Tea' };
     const hash = sign(merchant.password, order.number, amount, 'USD', 'Tea');
-    const body = { ...sessionFields({ order }), merchant_key: merchant.merchant_key, hash };
-    const text = JSON.stringify(body).replace('"AMOUNT"', amount);
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${shop.url}/api/v1/session`, { method: 'POST', headers, body: text });
-    return { status: response.status, body: (await response.json()) as { errors: { error_message: string }[] } };
+    return sendNumber(merchant, 'session', sessionFields({ order }), amount, hash);
+  };
+  const rawLink = (merchant: Merchant, amount: string, name: string, more: Body = {}) => {
+    const fields = { title: 'Tea', currency: 'USD', [name]: 'AMOUNT', ...more };
+    return sendNumber(merchant, 'link', fields, amount, sign(merchant.password, 'Tea', amount, 'USD'));
   };
 
   test.each(['10.50', '10.5', '10'])(
@@ -138,6 +145,21 @@ describe('sessions', () => {
       expect([status, body.errors[0]?.error_message]).toEqual([400, 'order.amount: This value should be a text.']);
     },
   );
+
+  test.each([
+    ['10.50', '10.50'],
+    ['10.5', '10.50'],
+    ['10', '10.00'],
+  ])('the number %s is an amount of a link likewise', async (written, amount) => {
+    const merchant = await shop.newMerchant({ dialect: { number_amounts: true } });
+    expect(await rawLink(merchant, written, 'amount')).toMatchObject({ status: 200, body: { amount } });
+    expect(await rawLink(merchant, written, 'min_amount', { max_amount: 20 })).toMatchObject({
+      status: 200,
+      body: { min_amount: amount, max_amount: '20.00' },
+    });
+    const { status, body } = await rawLink(shop.merchant, written, 'amount');
+    expect([status, body.errors[0]?.error_message]).toEqual([400, 'amount: This value should be a text.']);
+  });
 
   test('callback_url: for the life of the payment with session_callback_url, otherwise a warning', async () => {
     const merchant = await shop.newMerchant({ dialect: { session_callback_url: true } });

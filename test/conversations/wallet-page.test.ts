@@ -3,7 +3,16 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { SCRIPT_HASH } from '../../src/pages/script.ts';
 import { sourceHash } from '../../src/pages/source-hash.ts';
 import { PRETEND_SCRIPT, WALLET_SCRIPT } from '../../src/pages/wallets/scripts.ts';
-import { type Body, checkoutOf, type FetchedPage, fill, type Session, SUCCESS_URL, show } from '../support/checkout.ts';
+import {
+  type Body,
+  checkoutOf,
+  type FetchedPage,
+  fill,
+  follow,
+  type Session,
+  SUCCESS_URL,
+  show,
+} from '../support/checkout.ts';
 import { type Answer, type Fields, type Merchant, openShop, startTestGateway } from '../support/gateway.ts';
 import { expectSafe, policyOf } from '../support/pages.ts';
 import { walletSettings } from '../support/wallets.ts';
@@ -50,6 +59,15 @@ describe('offers', () => {
     ],
   ])('%s', async (_, settings, fields, expected) => {
     expect(offered((await pageOf(settings, fields)).text)).toEqual(expected);
+  });
+
+  test('the methods of a link', async () => {
+    const terms = { mid: merchant.mid, title: 'Tea', currency: 'EUR', amount: '5.00', methods: ['card', 'wallet-a'] };
+    const { status, body } = await shop.admin('POST', '/links', terms);
+    expect([status, body.methods]).toEqual([201, terms.methods]);
+    const page = await follow(await fill(shop.url + new URL(body.url).pathname, {}));
+    expect(offered(page.text)).toEqual(['wallet-a']);
+    expect(page.text).toContain('card_number');
   });
 
   test('nothing for a suspended account, nor without a provider', async () => {

@@ -4,10 +4,11 @@ import { minorUnits } from '../../lib/money/money.ts';
 import { isAbsent, isText } from '../../lib/text/json.ts';
 import { isPlainText } from '../../lib/text/plain-text.ts';
 import { dateTime } from '../../lib/time/date-time.ts';
-import { brandLabel, CARD, isForPayers } from '../../rules/brands.ts';
+import { brandLabel, CARD } from '../../rules/brands.ts';
 import { CURRENCIES, exponentOf } from '../../rules/currencies.ts';
 import type { Problem } from '../../rules/errors.ts';
 import {
+  amountSpelling,
   currency as currencyKind,
   expectedAmount,
   flag,
@@ -17,6 +18,7 @@ import {
   webAddress,
 } from '../../rules/fields.ts';
 import { ASKABLE, LINK_LIMITS, type LinkMember } from '../../rules/links.ts';
+import { settingsReader } from '../../rules/settings.ts';
 import type { Link } from '../../store/links/links.ts';
 import type { Account, Gateway } from '../context.ts';
 
@@ -45,7 +47,7 @@ export function readUnits(
   problems: Problem[],
 ): bigint | null {
   const text = typeof value === 'string' ? value : '';
-  const units = minorUnits(text, exponentOf(currency), settings.whole_amounts_allowed ? 'whole' : 'exact');
+  const units = minorUnits(text, exponentOf(currency), amountSpelling(settingsReader(settings)));
   if (typeof units === 'bigint' && !hasExtraZeros(text)) return units;
   const sentence = isAbsent(value) ? SENTENCES.blank : units === 'zero' ? SENTENCES.notPositive : SENTENCES.invalid;
   problems.push({ field, sentence, expected: expectedAmount(currency) });
@@ -144,7 +146,7 @@ export function readLink(
     allowsHttp: gateway.environment === 'sandbox',
   };
   const isMethod = (name: string): boolean =>
-    name === CARD || brandLabel(name, account.settings, isForPayers) !== undefined;
+    name === CARD || brandLabel(name, account.settings, ({ isPayout }) => !isPayout) !== undefined;
   const terms: LinkTerms = {
     title,
     currency,

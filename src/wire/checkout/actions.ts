@@ -54,9 +54,15 @@ const recurring: Perform = async (gateway, account, body) => {
   return statusAnswer(payment);
 };
 
+/** The checks admit an amount as a number only if the account may send it so; it counts as it is written. */
+const link: Perform = async (gateway, account, { at, value }) => {
+  const body = linkBody((name) => (typeof at(name) === 'number' && name.endsWith('amount') ? value(name) : at(name)));
+  return linkView(gateway, await makeLink(gateway, account, body));
+};
+
 export const CHECKOUT_ACTIONS: Readonly<Record<CheckoutPath, Perform>> = {
   session,
-  link: async (gateway, account, { at }) => linkView(gateway, await makeLink(gateway, account, linkBody(at))),
+  link,
   'payment/status': status,
   'payment/card/credit': async (gateway, account, body) =>
     acceptedAnswer(
