@@ -36,6 +36,15 @@ test('refuses new payments with an entry for the key, before the other fields ar
   expect([session.status, entries]).toEqual([400, refused('merchant_key')[2]]);
 });
 
+test('is suspended from its creation if it is created so', async () => {
+  const { status, body } = await shop.admin('POST', '/accounts', { name: 'Not Yet', suspended: true });
+  expect([status, body.suspended]).toEqual([201, true]);
+  expect((await shop.admin('GET', `/accounts/${body.mid}`)).body.suspended).toBe(true);
+  expect((await shop.sale({}, body)).body.errors).toEqual([entryOf('client_key: This account is suspended.')]);
+  await suspend(body.mid, false);
+  expect((await shop.sale({}, body)).body.result).toBe('SUCCESS');
+});
+
 test('goes on with status, capture, void and refund', async () => {
   const merchant = await shop.newMerchant();
   const [authorised, voided, settled] = await Promise.all([

@@ -137,12 +137,13 @@ export async function createAccount(
   by: Caller,
   name: string,
   given: AccountRow['settings'],
-  mid = newId(),
+  { mid = newId(), isSuspended = false }: { mid?: string; isSuspended?: boolean | undefined } = {},
 ): Promise<NewAccount> {
   const password = NEW_SECRET.password();
   const callbackSecret = NEW_SECRET.callbackSecret();
   const prefix = KEY_PREFIXES[gateway.environment];
   const { settings, secrets } = sealSettings(gateway, mid, given);
+  const createdAt = gateway.clock.now(mid);
   const row: AccountRow = {
     mid,
     name,
@@ -157,10 +158,11 @@ export async function createAccount(
     previousCallbackSecretUntil: null,
     settings,
     routes: [],
-    createdAt: gateway.clock.now(mid),
-    suspendedAt: null,
+    createdAt,
+    suspendedAt: isSuspended ? createdAt : null,
   };
-  const audit = auditEntry(gateway, by, 'accounts.create', { mid, after: { name, ...settings } });
+  const after = { name, ...settings, ...(isSuspended && { suspended: true }) };
+  const audit = auditEntry(gateway, by, 'accounts.create', { mid, after });
   await gateway.accounts.insert(row, audit, secrets);
   forgetAccounts(gateway, mid);
   gateway.log.info({ mid }, 'account created');

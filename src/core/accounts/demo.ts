@@ -39,7 +39,7 @@ export async function demoAccount(gateway: Gateway, publicUrl = gateway.publicUr
   if (known) return known;
   const settings = { ...pretendWalletSettings(gateway.clock.real()), ...DEMO_SETTINGS, [LOGO]: publicUrl + DEMO_LOGO };
   try {
-    return (await createAccount(gateway, commandCaller('serve'), 'Demo Shop', settings, mid)).account;
+    return (await createAccount(gateway, commandCaller('serve'), 'Demo Shop', settings, { mid })).account;
   } catch (error) {
     forgetAccounts(gateway, mid);
     const made = await findAccount(gateway, mid);

@@ -36,9 +36,9 @@ export function accountRoutes(app: FastifyInstance, gateway: Gateway): void {
     requireAccount(gateway, principal, params.mid);
 
   app.post('/accounts', needs('accounts.create', 'installation'), async (request, reply) => {
-    const { name, settings } = await readAccount(gateway, undefined, request);
+    const { name, settings, isSuspended } = await readAccount(gateway, undefined, request);
     if (name === undefined) throw invalidField('name', SENTENCES.blank);
-    const created = await createAccount(gateway, request.caller, name, settings);
+    const created = await createAccount(gateway, request.caller, name, settings, { isSuspended });
     reply.code(201);
     const { settings: settingsView, ...accountView } = view(created.account);
     return {
