@@ -375,6 +375,21 @@ describe('resending', () => {
   });
 });
 
+test('while the log is built, a foreign account is as unknown as before', async () => {
+  const [own, foreign] = [await shop.newMerchant(), await shop.newMerchant()];
+  const { token } = (await shop.admin('POST', '/tokens', { name: 'm', role: 'merchant', mids: [own.mid] })).body;
+  await shop.rows("update projections set backfill_before = 'ffffffff-ffff-ffff-ffff-ffffffffffff'");
+  const answerTo = async (mid: string) => {
+    const { status, body } = await shop.admin('POST', '/callbacks/resend', { mid }, token);
+    return [status, body.error_message, body.errors.length];
+  };
+  const unknown = await answerTo(newId());
+  expect(await answerTo(foreign.mid)).toEqual(unknown);
+  expect((await answerTo(own.mid))[0]).toBe(400);
+  await shop.rows('update projections set backfill_before = null');
+  expect(await answerTo(foreign.mid)).toEqual(unknown);
+});
+
 describe('refusals', () => {
   test.each([
     ['nothing at all', undefined, ['body: The body should be a JSON object.']],

@@ -73,16 +73,16 @@ async function requireOwner(
   if (mid !== undefined && !(await findAccount(gateway, mid))) throw new Refusal('noSuchAccount');
   const payment = paymentId === undefined ? undefined : await gateway.payments.findAnywhere(paymentId);
   if (paymentId !== undefined && (!payment || payment.mid !== (mid ?? payment.mid))) throw new Refusal('noSuchPayment');
+  const owner = mid ?? payment?.mid;
+  if (owner === undefined || !sees({ mids }, owner)) {
+    throw new Refusal(mid === undefined ? 'noSuchPayment' : 'noSuchAccount');
+  }
   // The callbacks of one payment need no log.
   if (paymentId === undefined && !(await gateway.callbacks.isLogComplete())) {
     throw invalidField(
       'mid',
       'After an upgrade the log of callbacks is still being built, and some would not be resent. Try again later.',
     );
-  }
-  const owner = mid ?? payment?.mid;
-  if (owner === undefined || !sees({ mids }, owner)) {
-    throw new Refusal(mid === undefined ? 'noSuchPayment' : 'noSuchAccount');
   }
   return { ...filter, mid: owner };
 }
