@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/lib/crypto/id.ts';
 import { Deadline } from '../../src/lib/time/deadline.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
+import { cardSalesOf } from '../support/dialect.ts';
 import { UNKNOWN_ROUTE } from '../support/entries.ts';
 import { ADMIN_TOKEN, type Fields, type Merchant, openShop, saleFields, startTestGateway } from '../support/gateway.ts';
 import { testSubmission } from '../support/submissions.ts';
@@ -216,6 +217,16 @@ describe('faults', () => {
     const none = await shop.sandbox('POST', '/faults', { mode: 'none' });
     expect(none.body).toEqual({ result: 'SUCCESS', faults: [] });
     expect(await sale('ips')).toMatchObject({ result: 'SUCCESS', status: 'PENDING' });
+  });
+
+  test('apply to cards alone', async () => {
+    const merchant = await shop.newMerchant({ dialect: { card_sales: true } });
+    const fault = { mode: 'decline', mid: merchant.mid, brand: 'card', count: 1 };
+    expect((await shop.sandbox('POST', '/faults', fault)).body).toMatchObject({ faults: [{ brand: 'card', left: 1 }] });
+    expect(await sale('pin-a', merchant)).toMatchObject({ result: 'SUCCESS' });
+    const sell = cardSalesOf(shop, () => merchant);
+    expect((await sell()).body.status).toBe('DECLINED');
+    expect((await sell()).body.status).toBe('SETTLED');
   });
 
   test.each(['pin-a', 'vcard'])(

@@ -250,6 +250,9 @@ describe('the bank', () => {
     const answer = await owner.submit(`${controls}/fault`, { mid, brand: '', mode: 'timeout_after', count: '1' });
     expect(answer.location).toContain('done=fault');
     expect((await owner.get(controls)).text).toContain('No answer, but the payment is made');
+    expect((await owner.get(controls)).text).toContain('<option value="card">');
+    const card = await owner.submit(`${controls}/fault`, { mid, brand: 'card', mode: 'error_500', count: '1' });
+    expect(card.location).toContain('done=fault');
     await owner.submit(`${controls}/fault`, { mid, brand: '', mode: 'none', count: '1' });
     expect((await owner.get(controls)).text).toContain('No faults are set.');
     const wrong = await owner.submit(`${controls}/fault`, { mid, brand: '', mode: 'error_500', count: '0' });
