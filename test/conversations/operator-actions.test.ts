@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { INVALID } from '../support/brand-expectations.ts';
+import { entryOf } from '../support/entries.ts';
 import { ADMIN_TOKEN, type Answer, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { operationsOf, refused, statusAndBody } from '../support/operations.ts';
 
@@ -92,6 +93,11 @@ describe.each(['vcard', 'pin-a'])('%s', (brand) => {
 
   test('voids, and never twice', async () => {
     const id = await at.authorised(brand);
+    const part = await order(id, 'void', { amount: '4.00' });
+    expect([part.status, part.body.errors]).toEqual([
+      400,
+      [entryOf('amount: This value should not be sent: a void is for the whole amount.')],
+    ]);
     expect(await order(id, 'void', {})).toEqual(done(id, { status: 'VOID' }, { operation: 'void' }));
     expect(await order(id, 'void')).toEqual(refused('notSupported'));
     expect(await order(id, 'capture')).toEqual(refused('captureNotPending'));

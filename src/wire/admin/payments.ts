@@ -24,6 +24,7 @@ import {
   ACTION_PERMISSIONS,
   attendAs,
   OPERATOR_ACTIONS,
+  type OperatorAction,
   type OperatorRequest,
   operateAs,
   resolveAs,
@@ -114,7 +115,7 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       `/payments/:paymentId/${name}`,
       needs(ACTION_PERMISSIONS[name], 'accounts'),
       async ({ principal, caller, params, body }, reply) => {
-        const wanted = readOperationRequest(body);
+        const wanted = readOperationRequest(name, body);
         const done = await operateAs(gateway, principal, caller, params.paymentId, name, wanted);
         const { payment, operation, request } = done;
         if (operation) return { ...paymentView(payment), operation: operationView(payment, operation) };
@@ -157,12 +158,14 @@ function readDecision(body: unknown): Decision {
 }
 
 /** Without `amount` the operation is for the whole amount; `operation_id` makes the request idempotent. */
-function readOperationRequest(body: unknown): OperatorRequest {
+function readOperationRequest(action: OperatorAction, body: unknown): OperatorRequest {
   const { amount = '', operation_id, ...rest } = body === undefined ? {} : objectBody(body);
   // A misspelled `amount` must not refund the whole payment.
   refuseUnknown(rest, ['amount', 'operation_id']);
   if (typeof amount !== 'string')
     throw invalidField('amount', SENTENCES.invalid, { expected: 'A decimal number as a text, such as "19.99".' });
+  if (action === 'void' && amount !== '')
+    throw invalidField('amount', 'This value should not be sent: a void is for the whole amount.');
   return { amount, operationId: readOperationId(operation_id) };
 }
 

@@ -69,13 +69,11 @@ const historyRow = object({
   at: date,
 });
 
-const operationRequest = {
-  amount: described(text, 'Without it, the whole amount.'),
-  operation_id: described(
-    uuid,
-    'Idempotency key chosen by the caller: a repeat with the same id is the same operation.',
-  ),
-};
+const operation_id = described(
+  uuid,
+  'Idempotency key chosen by the caller: a repeat with the same id is the same operation.',
+);
+const operationRequest = { amount: described(text, 'Without it, the whole amount.'), operation_id };
 
 const OPERATION_VERBS = ['capture', 'void', 'reversal', 'refund', 'credit', 'expiry', 'late_refund', 'late_void'];
 
@@ -293,7 +291,7 @@ export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
   '/admin/api/payments/{payment_id}/attention': {
     parameters: paymentId,
     post: call('payments', 'resolveAttention', 'Carries out a decision about a payment on the attention list.', {
-      requestBody: jsonBody(object({ resolve: resolution }, { note, operation_id: operationRequest.operation_id })),
+      requestBody: jsonBody(object({ resolve: resolution }, { note, operation_id })),
       responses: {
         ...answers(
           'The updated payment, and the operation of a refund.',
@@ -313,7 +311,12 @@ export const PAYMENT_PATHS: Readonly<Record<string, Json>> = {
       {
         parameters: paymentId,
         post: call('payments', `${name}Payment`, summary as string, {
-          requestBody: { required: false, content: { 'application/json': { schema: object({}, operationRequest) } } },
+          requestBody: {
+            required: false,
+            content: {
+              'application/json': { schema: object({}, name === 'void' ? { operation_id } : operationRequest) },
+            },
+          },
           responses: {
             ...answers('The updated payment and the operation.', object({ ...PAYMENT, operation })),
             ...(name === 'refund' &&
