@@ -762,7 +762,7 @@ export interface SaleAnswer {
   digital_wallet?: 'wallet-a' | 'wallet-b';
   /** The token of the card, in a recurring card payment. */
   card_token?: string;
-  /** In the sandbox only: well-known fields that the gateway does not act upon. */
+  /** Well-known fields that the gateway does not act upon. */
   warnings?: {
     param: string;
     hint: string;
@@ -817,7 +817,7 @@ export interface ScheduleAnswer {
 
 export interface CheckoutPage {
   redirect_url: string;
-  /** In the sandbox only: fields that were ignored and are probably misspelt, and methods that are not offered. */
+  /** Well-known fields that the gateway does not act upon; in the sandbox also fields that are probably misspelt, and methods that are not offered. */
   warnings?: {
     param: string;
     hint: string;

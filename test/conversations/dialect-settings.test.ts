@@ -7,7 +7,7 @@ import { type Answer, type Merchant, newOrderId, openShop, sign } from '../suppo
 import { signedIn } from '../support/operators.ts';
 
 const shop = openShop({ simulator: true });
-const live = openShop({ environment: 'production' });
+const live = openShop({ environment: 'production', simulator: true });
 const checkout = checkoutOf(shop);
 
 const withInbox = async (dialect: Record<string, unknown>): Promise<Merchant> => {
@@ -188,6 +188,27 @@ describe('sessions', () => {
       { param: 'payee', hint: expect.stringContaining('does not act upon it'), link: expect.any(String) },
     ]);
     expect((await shop.sale({})).body).not.toHaveProperty('warnings');
+  });
+
+  test('AUTH names them too', async () => {
+    const merchant = await shop.newMerchant({ dialect: { card_sales: true } });
+    const { body } = await cardSalesOf(shop, () => merchant)({ action: 'AUTH', payee: 'x' });
+    expect([body.status, body.warnings]).toEqual(['PENDING', [expect.objectContaining({ param: 'payee' })]]);
+  });
+
+  test('production names them, and reports no misspelt fields', async () => {
+    const merchant = await live.newMerchant({ dialect: { card_sales: true }, confirm_card_data: true });
+    const sold = (await cardSalesOf(live, () => merchant)({ payee: 'x' })).body;
+    expect([sold.status, sold.warnings]).toEqual(['SETTLED', [expect.objectContaining({ param: 'payee' })]]);
+    const { body } = await checkoutOf(live).send(
+      'session',
+      sessionFields({ vat_calc: true, canel_url: 'x' }),
+      merchant,
+    );
+    expect(body).toEqual({
+      redirect_url: expect.any(String),
+      warnings: [expect.objectContaining({ param: 'vat_calc' })],
+    });
   });
 
   test('with the digest sha256, a hash with MD5 is refused', async () => {

@@ -86,6 +86,13 @@ export interface SentParameters {
   names: readonly string[];
 }
 
+/** The well-known fields of a session that the gateway does not act upon. */
+export const unusedInSession = (gateway: Gateway, { settings }: Account, { at }: CheckoutBody): Warning[] =>
+  unusedFieldWarnings(
+    gateway,
+    (name) => (at(name) ?? '') !== '' && !(name === 'callback_url' && settings['dialect.session_callback_url']),
+  );
+
 /** What the sandbox reports about a session that it accepts: names that are ignored, and methods that are not offered. */
 export function sessionWarnings(
   gateway: Gateway,
@@ -102,11 +109,7 @@ export function sessionWarnings(
   const known = { operation: CHECKOUT_OPERATIONS.session, common: ['merchant_key'] };
   return [
     ...misspellings(body, known).map((found) => warning(found.sent, didYouMean(found))),
-    ...unusedFieldWarnings(
-      gateway,
-      (name) =>
-        (body.at(name) ?? '') !== '' && !(name === 'callback_url' && account.settings['dialect.session_callback_url']),
-    ),
+    ...unusedInSession(gateway, account, body),
     ...hintsOf(gateway, payment, account).hints.map((hint) => warning('methods', hint)),
     ...parameters.flatMap(({ name, label, names }) => {
       const fields = (BRANDS[label] as Brand).fields.map((field) => nameInside(field.name));

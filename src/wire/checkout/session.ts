@@ -18,7 +18,7 @@ import { readOrderLines } from '../../rules/order-lines.ts';
 import { settingsReader } from '../../rules/settings.ts';
 import { channelOf } from '../../rules/unused-fields.ts';
 import type { Warning } from '../unused-fields.ts';
-import { noMethodFits, sessionWarnings } from './session-hints.ts';
+import { noMethodFits, type SentParameters, sessionWarnings, unusedInSession } from './session-hints.ts';
 
 /** What a session may say about the charges of its schedule. */
 const SCHEDULE_TERMS = ['schedule_start_date', 'payment_schedule_amount'] as const;
@@ -173,15 +173,19 @@ export async function session(
   const payment = await openPayment(gateway, account, order);
   // A repeat returns the link of the session, whichever attempt is current.
   const redirect_url = paymentPageUrl(gateway, payment.details.session?.id ?? payment.paymentId);
-  if (gateway.environment !== 'sandbox') return { redirect_url };
-  const sent = brandParameters(body.at('parameters'), account).map(({ name, label, value: texts }) => ({
-    name,
-    label,
-    names: isObject(texts) ? Object.keys(texts) : [],
-  }));
-  const warnings = sessionWarnings(gateway, account, body, payment, sent);
+  const warnings =
+    gateway.environment === 'sandbox'
+      ? sessionWarnings(gateway, account, body, payment, sentParameters(body, account))
+      : unusedInSession(gateway, account, body);
   return warnings.length === 0 ? { redirect_url } : { redirect_url, warnings };
 }
+
+const sentParameters = (body: CheckoutBody, account: Account): SentParameters[] =>
+  brandParameters(body.at('parameters'), account).map(({ name, label, value }) => ({
+    name,
+    label,
+    names: isObject(value) ? Object.keys(value) : [],
+  }));
 
 const ADDRESS = 'billing_address.';
 const ADDRESS_FIELDS = CHECKOUT_OPERATIONS.session.fields.flatMap(({ name }) =>

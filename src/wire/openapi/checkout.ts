@@ -215,7 +215,7 @@ export const CHECKOUT_SCHEMAS: Readonly<Record<string, Json>> = {
     {
       warnings: described(
         listOf(object({ param: text, hint: text, link: { type: 'string', format: 'uri' } })),
-        'In the sandbox only: fields that were ignored and are probably misspelt, and methods that are not offered.',
+        'Well-known fields that the gateway does not act upon; in the sandbox also fields that are probably misspelt, and methods that are not offered.',
       ),
     },
   ),

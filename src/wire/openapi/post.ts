@@ -167,7 +167,7 @@ export const POST_SCHEMAS: Readonly<Record<string, Json>> = {
       card_token: described(text, 'The token of the card, in a recurring card payment.'),
       warnings: described(
         listOf(object({ param: text, hint: text, link: { type: 'string', format: 'uri' } })),
-        'In the sandbox only: well-known fields that the gateway does not act upon.',
+        'Well-known fields that the gateway does not act upon.',
       ),
     },
   ),

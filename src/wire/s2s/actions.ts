@@ -63,13 +63,24 @@ interface Action {
   operationFor?: (account: Account, body: S2sBody) => ApiOperation | undefined;
 }
 
+/** Adds to the answer of a sale which well-known fields the gateway does not act upon. */
+const warning =
+  (perform: Action['perform']): Action['perform'] =>
+  async (gateway, account, body) => {
+    const answer = await perform(gateway, account, body);
+    // The specification has the field callback_url, and the gateway uses it.
+    const warnings = unusedFieldWarnings(gateway, (name) => name !== 'callback_url' && body.value(name) !== '');
+    return warnings.length === 0 ? answer : { ...answer, warnings };
+  };
+
 /** A sale or an authorisation with a card in the request. */
 const cardSale = (action: 'SALE' | 'AUTH'): Action => ({
   accountFields: (gateway, account, body) => ({ fields: [], problems: cardFieldProblems(gateway, account, body) }),
-  perform: (gateway, account, body) => performCardSale(gateway, account, body, action),
+  perform: warning((gateway, account, body) => performCardSale(gateway, account, body, action)),
 });
 
 const CARD_SALE = cardSale('SALE');
+const APM_SALE: Action = { perform: warning(performSale) };
 
 const sale: Action = {
   operationFor: (account, body) => (isCardSale(account, body) ? DIALECT_OPERATIONS.SALE : undefined),
@@ -78,13 +89,8 @@ const sale: Action = {
     const fields = brandFields(gateway, account, body);
     return hasCardFields(body) ? { ...fields, problems: [...fields.problems, ...besideCard(account, body)] } : fields;
   },
-  async perform(gateway, account, body) {
-    const answer = await (isCardSale(account, body) ? CARD_SALE.perform : performSale)(gateway, account, body);
-    if (gateway.environment !== 'sandbox') return answer;
-    // The specification has the field, and the gateway uses it.
-    const warnings = unusedFieldWarnings(gateway, (name) => name !== 'callback_url' && body.value(name) !== '');
-    return warnings.length === 0 ? answer : { ...answer, warnings };
-  },
+  perform: (gateway, account, body) =>
+    (isCardSale(account, body) ? CARD_SALE : APM_SALE).perform(gateway, account, body),
 };
 
 /** What is wrong with card fields in a sale that is not one by card. */
