@@ -151,8 +151,6 @@ export const LIMITS = {
   /** The default and the maximum lifetime of a Checkout session. */
   sessionMinutes: 60,
   sessionMinutesMost: 720,
-  /** How long before its decision a payment may have been opened, at most: longer than any session. */
-  volumeLookbackMs: DAY,
   minuteMs: MINUTE,
   /** The maximum number of saved cards that a session offers. */
   savedCardsMost: 20,

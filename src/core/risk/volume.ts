@@ -3,15 +3,14 @@ import { firstIdAt } from '../../lib/crypto/id.ts';
 import { amountText } from '../../lib/money/money.ts';
 import { wireDate } from '../../lib/time/clock.ts';
 import { exponentOf } from '../../rules/currencies.ts';
-import { LIMITS } from '../../rules/limits.ts';
-import { limitUnits, periodOf, type VolumeLimit } from '../../rules/risk/volume-limits.ts';
+import { limitUnits, OPENED_BEFORE_MS, periodOf, type VolumeLimit } from '../../rules/risk/volume-limits.ts';
 import type { Volume, VolumeQuery } from '../../store/risk/volumes.ts';
 import type { Account, Gateway } from '../context.ts';
 
 /** The payments that count for a limit. In production their ids are in the order of the account's clock. */
 export function volumeQuery({ environment }: Gateway, { per, currency, brands }: VolumeLimit, at: number): VolumeQuery {
   const month = periodOf('month', at).since;
-  const firstId = firstIdAt(environment === 'production' ? month - LIMITS.volumeLookbackMs : 0);
+  const firstId = firstIdAt(environment === 'production' ? month - OPENED_BEFORE_MS : 0);
   return { since: periodOf(per, at).since, month, firstId, currency, brands };
 }
 

@@ -3,6 +3,7 @@ import { minorUnits } from '../../lib/money/money.ts';
 import { isObject } from '../../lib/text/json.ts';
 import { BRANDS, CARD } from '../brands.ts';
 import { CURRENCIES, exponentOf } from '../currencies.ts';
+import { LIMITS } from '../limits.ts';
 
 export const VOLUME_PERIODS = ['payment', 'day', 'month'] as const;
 export type VolumePeriod = (typeof VOLUME_PERIODS)[number];
@@ -18,6 +19,9 @@ export interface VolumeLimit {
 
 const KNOWN = ['per', 'currency', 'brands', 'amount', 'count'];
 const LIMITS_MOST = 50;
+
+/** How long before its decision a payment may have been opened, at most: longer than any session. */
+export const OPENED_BEFORE_MS = LIMITS.dayMs;
 const COUNT_MOST = 10_000_000;
 
 export const limitUnits = ({ amount, currency }: VolumeLimit): bigint | undefined => {

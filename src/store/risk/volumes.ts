@@ -1,7 +1,7 @@
 /** What accounts with volume limits have taken: sums of the payments that have ended, and those that may still change. */
 import { FIRST_ID } from '../../lib/crypto/id.ts';
 import { utcDay } from '../../lib/time/day.ts';
-import { LIMITS } from '../../rules/limits.ts';
+import { OPENED_BEFORE_MS } from '../../rules/risk/volume-limits.ts';
 import { iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import type { PipelinedConnection } from '../database/pipelined-connection.ts';
@@ -54,7 +54,7 @@ const COUNT = `
   ), p as (
     select p.*, ${TAKEN} as taken, ${DAY} as day, coalesce(d.decision <> 'block', false) as is_let_through
     from i join payments p on p.mid = i.mid and p.currency = i.currency and p.payment_id >= i.first_id
-      and p.created_at >= i.month - interval '${LIMITS.volumeLookbackMs} milliseconds'
+      and p.created_at >= i.month - interval '${OPENED_BEFORE_MS} milliseconds'
     ${DECISION} where ${DAY} >= ${FIRST_DAY}
   ), sums as (
     insert into risk_volumes (mid, currency, day, brand, amount, count)
