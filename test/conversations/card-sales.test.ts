@@ -142,6 +142,15 @@ describe('a card check', () => {
     expect((await act('CAPTURE', body.trans_id)).body.error_code).toBe(208003);
   });
 
+  test('refuses a capture while it is not voided yet', async () => {
+    const { trans_id } = (await sell({ auth: 'Y' })).body;
+    await shop.rows(
+      `update payments set details = details || '{"isCardCheck": true}' where payment_id = '${trans_id}'`,
+    );
+    expect((await act('CAPTURE', trans_id)).body.error_code).toBe(204005);
+    expect((await shop.status(trans_id, merchant)).body.status).toBe('PENDING');
+  });
+
   test('needs auth, and declines as any card', async () => {
     expect(entries((await sell({ order_amount: '0.00' })).body)).toEqual([
       'order_amount: This value should be greater than 0.',

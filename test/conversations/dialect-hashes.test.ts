@@ -108,6 +108,27 @@ describe.each<Digest>(['md5', 'sha256'])('reversed_md5 with %s', (digest) => {
       hash: reversed([rev(order_id + password)], digest),
     };
     expect((await post(merchant, byOrder)).body.status).toBe('VOID');
+    const first = vcard(merchant);
+    const repeatable = await shop.post({
+      ...first,
+      recurring_init: 'Y',
+      hash: reversed([rev(vcardText(first) + password)], digest),
+    });
+    const next = newOrderId();
+    const repetition = {
+      action: 'RECURRING_SALE',
+      order_id: next,
+      order_amount: '1.00',
+      order_description: 'Again',
+      recurring_first_trans_id: repeatable.body.trans_id,
+      recurring_token: repeatable.body.recurring_token,
+    };
+    const ofTransaction = reversed([rev(repeatable.body.trans_id + password)], digest);
+    expect((await post(merchant, { ...repetition, hash: ofTransaction })).body.errors[0].error_message).toBe(
+      'hash: Hash is not valid.',
+    );
+    const ofOrder = reversed([rev(next + password)], digest);
+    expect((await post(merchant, { ...repetition, hash: ofOrder })).body.status).toBe('SETTLED');
     const terms = { name: 'Plan', interval_length: '1', interval_unit: 'month', payments_count: '2' };
     const created = await post(merchant, {
       action: 'CREATE_SCHEDULE',

@@ -69,6 +69,16 @@ describe('callbacks', () => {
     expect(await statuses(few)).toEqual(['SETTLED']);
   });
 
+  test('with final_callbacks_only, a redirect over /post is not reported', async () => {
+    const reported = async (final_callbacks_only: boolean) => {
+      const merchant = await withInbox({ card_sales: true, final_callbacks_only });
+      expect((await cardSalesOf(shop, () => merchant)({ card_exp_month: '12' })).body.status).toBe('REDIRECT');
+      return (await callbacksOf(shop, merchant)).map(({ fields }) => fields.status);
+    };
+    expect(await reported(false)).toEqual(['REDIRECT']);
+    expect(await reported(true)).toEqual([]);
+  });
+
   test.each([
     ['05/38', 'success'],
     ['06/38', 'fail'],

@@ -4,6 +4,7 @@ import {
   CALLBACK_ACTIONS,
   CALLBACK_EVENTS,
   CALLBACK_HASH_FIELDS,
+  isStep,
   RETRY_AFTER_MOST_MS,
   RETRY_JITTER,
   RETRY_SCHEDULE_MS,
@@ -83,4 +84,11 @@ test('retries for more than three days with growing pauses', () => {
     ...[1, 2, 4, 8, 12, 24, 24].map((hours) => hours * HOUR),
   ]);
   expect([RETRY_JITTER, RETRY_AFTER_MOST_MS]).toEqual([0.2, HOUR]);
+});
+
+test('steps in between: by the state over /post, by the type over Checkout', () => {
+  const steps = STATE_NAMES.filter((state) => isStep('s2s', CALLBACK_EVENTS.settled, state));
+  expect(steps.toSorted()).toEqual(['3DS', 'PREPARE', 'REDIRECT']);
+  const types = Object.values(CALLBACK_EVENTS).filter((event) => isStep('checkout', event, 'SETTLED'));
+  expect([...new Set(types.map(({ type }) => type))].toSorted()).toEqual(['3ds', 'redirect']);
 });

@@ -447,6 +447,16 @@ test('a provider needs an address, a key and a secret', () => {
   });
 });
 
+test('the secret of the provider may have its former name, which the new one overrides', () => {
+  const { TURNPIKE_PROVIDER_NOTIFICATION_SECRET: _, ...provider } = PROVIDER;
+  const former = { ...provider, TURNPIKE_PROVIDER_NEWS_SECRET: OTHER_KEY };
+  expect(readConfig(former).providerNotificationSecret).toBe(OTHER_KEY);
+  expect(readConfig({ ...PROVIDER, ...former }).providerNotificationSecret).toBe(KEY);
+  const bad = errorOf({ ...former, TURNPIKE_PROVIDER_NEWS_SECRET: 'short' });
+  expect(bad).toMatch(/^TURNPIKE_PROVIDER_NEWS_SECRET should be/);
+  expect(bad).not.toContain('short');
+});
+
 describe.each(Object.keys(PROVIDER))('%s', (name) => {
   test.each([
     ['without the other two', { [name]: PROVIDER[name as keyof typeof PROVIDER] }],
