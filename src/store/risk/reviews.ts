@@ -46,7 +46,7 @@ export interface ReviewStore {
   reschedule(key: PaymentKey, state: ReviewState, dueAt: number | null): Promise<void>;
   /** Reviews whose deadline is before this time, or whose payment has ended. */
   due(before: number, most: number): Promise<DecisionRow[]>;
-  /** Payments under review that were settled and are not marked yet. */
+  /** Payments under review that were settled and were never marked: a mark that was dismissed does not return. */
   unmarked(most: number): Promise<PaymentKey[]>;
 }
 
@@ -108,7 +108,9 @@ export function createReviewStore({ query, pool }: Database): ReviewStore {
       const { rows } = await pool.query<PaymentKey>(
         `select d.mid, d.payment_id as "paymentId" from ${JOINED}
          where d.review_due_at is not null and d.review_state = 'waiting' and p.state = 'SETTLED'
-           and p.attention is null limit $1`,
+           and p.attention is null and not exists (
+             select from history h where h.payment_id = d.payment_id and h.mid = d.mid and h.event = 'held'
+           ) limit $1`,
         [most],
       );
       return rows;

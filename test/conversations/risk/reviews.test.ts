@@ -157,6 +157,15 @@ describe('a brand that settles at once', () => {
     expect(await waiting(merchant)).toEqual([]);
   });
 
+  test('waits on after its mark was dismissed, and the mark does not return', async () => {
+    const { merchant, id } = await settledReview();
+    expect((await shop.admin('POST', `/payments/${id}/attention`, { resolve: 'dismiss' })).status).toBe(200);
+    await processEverythingDue(shop.gateway);
+    expect((await shop.inspect(id)).attention).toBeNull();
+    expect(await waiting(merchant)).toEqual([id]);
+    expect(await decide(id, 'refuse')).toMatchObject({ status: 200, body: { status: 'REFUND' } });
+  });
+
   test('whose refund needs a second person ends when the payment is refunded', async () => {
     const { merchant, id } = await settledReview();
     await shop.admin('PATCH', `/accounts/${merchant.mid}`, { refund_approval_from: '0.01' });
