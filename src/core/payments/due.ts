@@ -4,6 +4,7 @@ import { isOpen } from '../../rules/states.ts';
 import type { OperationRow, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
+import { declineBlocked } from '../risk/screen.ts';
 import { checkAfterRestore } from './after-restore.ts';
 import { authorisationEnd } from './authorisation-end.ts';
 import { endCardCheck } from './card-check.ts';
@@ -41,6 +42,7 @@ async function processPayment(gateway: Gateway, payment: PaymentWithDetails, acc
   if (!isOpen(payment.state)) return queryProvider(gateway, payment, account);
   if (isOutOfTime(gateway, payment)) return void (await endOutOfTime(gateway, payment, account, 'work loop'));
   if (payment.state === 'PREPARE' && (await applyNotificationsOf(gateway, payment.paymentId))) return;
+  if (payment.state !== 'PENDING' && (await declineBlocked(gateway, payment))) return;
   const isAuthorised = payment.authorised > 0n;
   const isExpired =
     isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));

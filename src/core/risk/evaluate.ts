@@ -26,11 +26,11 @@ import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 import { defined, factsOfPayment, inputOf, keysOf, lookupsOf, paddedBin, type Seen, withFindings } from './facts.ts';
 import { volumeQuery } from './volume.ts';
 
-/** What the rules say about a payment. */
-export interface Verdict extends NewDecision {
-  /** Set if the payment is not submitted. */
-  declineReason?: string;
-}
+/** The reason for which a payment is not submitted; undefined if it is. */
+export const declineReasonOf = ({ decision, input }: Pick<NewDecision, 'decision' | 'input'>): string | undefined => {
+  if (decision !== 'block') return undefined;
+  return input.volume_limit === undefined ? RISK_REASONS.blocked : RISK_REASONS.overLimit;
+};
 
 /**
  * Only an amount is reserved, and captured after the review, unless the merchant captures it anyway. The test brand behaves
@@ -173,7 +173,7 @@ function knownOf(gateway: Gateway, account: Account, payment: PaymentWithDetails
 /** What is read for a payment, and how it is decided from that. */
 interface Prepared {
   item: Evaluation;
-  decide(found: Findings): Verdict;
+  decide(found: Findings): NewDecision;
 }
 
 /** `others` are further fingerprints of the card. */
@@ -205,17 +205,9 @@ function preparedBy(
       const over = limits.find((limit) => exceeds(limit, found.volumes[periodic.indexOf(limit)] ?? NO_VOLUME, amount));
       const decided = decideBy(rules, account, known, found);
       const made = decisionOf(decided, recordedThreeDs(gateway, payment, decided.threeDs), known, payment, at);
-      if (decided.decision === 'block') return { ...made, declineReason: RISK_REASONS.blocked };
-      if (!over) return made;
+      if (decided.decision === 'block' || !over) return made;
       const input = { ...made.input, volume_limit: over };
-      return {
-        ...made,
-        ...NO_REVIEW,
-        decision: 'block',
-        input,
-        isAuthorisation: false,
-        declineReason: RISK_REASONS.overLimit,
-      };
+      return { ...made, ...NO_REVIEW, decision: 'block', input, isAuthorisation: false };
     },
   };
 }
@@ -228,7 +220,7 @@ export function openEvaluated(
   gateway: Gateway,
   account: Account,
   payment: PaymentWithDetails,
-): Promise<{ isOpened: boolean; made: Verdict | undefined } | undefined> | undefined {
+): Promise<{ isOpened: boolean; made: NewDecision | undefined } | undefined> | undefined {
   const { mid } = account;
   const rules = gateway.ruleBook.current(mid);
   if (!rules || rules.rules.length === 0) return undefined;
@@ -252,7 +244,7 @@ export async function evaluate(
   readRules: () => MaybePromise<RuleSet>,
   seen: Seen,
   isAgain = false,
-): Promise<Verdict> {
+): Promise<NewDecision> {
   const former = isAgain ? await formerOf(gateway, payment) : undefined;
   const known = knownOf(gateway, account, payment, seen, former);
   const { at, facts, base } = known;

@@ -2,9 +2,10 @@
 import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
 import type { ThreeDsRequest } from '../../rules/risk/actions.ts';
 import type { RuleSet } from '../../rules/risk/rule-set.ts';
+import type { NewDecision } from '../../store/risk/decisions.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 import { advance } from '../payments/advance.ts';
-import { evaluate, type Verdict } from './evaluate.ts';
+import { declineReasonOf, evaluate } from './evaluate.ts';
 import type { Seen } from './facts.ts';
 import { markSettled } from './reviews.ts';
 
@@ -13,8 +14,8 @@ type Proceed = (payment: PaymentWithDetails, threeDs?: ThreeDsRequest) => Promis
 
 /**
  * Evaluates the rules and submits the payment, or declines it. The intent of the payment is durable. If the process dies
- * before the submission, the work loop queries the provider, which has no such payment, and declines it. An account
- * without rules and limits reads and writes nothing here.
+ * before the submission, the work loop declines it: by the decision, if that is written and blocks it; otherwise it queries
+ * the provider, which has no such payment. An account without rules and limits reads and writes nothing here.
  */
 export function screened(
   gateway: Gateway,
@@ -57,18 +58,34 @@ async function apply(
   return screenedBy(gateway, payment, await evaluate(gateway, account, payment, rules, seen, isAgain), proceed);
 }
 
+/** Declines a payment that the decision blocks. */
+function declinedBy(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  decision: Parameters<typeof declineReasonOf>[0],
+): Promise<PaymentWithDetails> | undefined {
+  const declineReason = declineReasonOf(decision);
+  if (declineReason === undefined) return undefined;
+  return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason });
+}
+
+/** Declines a payment whose process has died after it blocked it; no provider has it. False if it was not blocked. */
+export async function declineBlocked(gateway: Gateway, payment: PaymentWithDetails): Promise<boolean> {
+  const decision = await gateway.riskDecisions.find(payment);
+  return decision !== undefined && (await declinedBy(gateway, payment, decision)) !== undefined;
+}
+
 /** Submits a payment that was evaluated already, or declines it. */
 export async function screenedBy(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  verdict: Verdict,
+  verdict: NewDecision,
   proceed: Proceed,
 ): Promise<PaymentWithDetails> {
   gateway.metrics.riskDecided(verdict.decision);
-  const { declineReason, threeDs, reviewState } = verdict;
-  if (declineReason !== undefined) {
-    return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason });
-  }
+  const { threeDs, reviewState } = verdict;
+  const declined = declinedBy(gateway, payment, verdict);
+  if (declined) return declined;
   const isAuthorisation = payment.isAuthorisation || verdict.isAuthorisation;
   const submitted = await proceed({ ...payment, isAuthorisation }, threeDs);
   return reviewState === null ? submitted : markSettled(gateway, submitted);

@@ -1,6 +1,6 @@
 /** Rules that cannot be evaluated: the setting of the account decides, and the payment is marked. */
 import { afterEach, expect, test } from 'vitest';
-import { type Merchant, openShop } from '../../support/gateway.ts';
+import { type Merchant, newOrderId, openShop } from '../../support/gateway.ts';
 
 const shop = openShop();
 
@@ -48,4 +48,25 @@ test('a rule of one account that cannot be read does not stop the others', async
   expect((await shop.sale({}, broken)).body.status).toBe('PENDING');
   expect((await shop.sale({}, sound)).body.status).toBe('SETTLED');
   expect((await shop.sale({ order_amount: '5000.01' }, sound)).body.status).toBe('DECLINED');
+});
+
+test.each([
+  ['a rule', { order_amount: '5000.01' }, "Refused by the merchant's rules."],
+  ['a volume limit', { order_amount: '4000.00' }, "The account's limit is reached."],
+])('a payment whose process died after %s blocked it is declined without its provider', async (_, fields, reason) => {
+  const merchant = await account('continue');
+  const volume_limits = [{ per: 'day', currency: 'USD', brands: [], amount: '100.00' }];
+  if (fields.order_amount === '4000.00') await shop.admin('PATCH', `/accounts/${merchant.mid}`, { volume_limits });
+  const { payments } = shop.gateway;
+  shop.gateway.payments = { ...payments, transition: () => Promise.reject(new Error('The process has died.')) };
+  const order_id = newOrderId();
+  await shop.sale({ ...fields, order_id, order_currency: 'USD' }, merchant);
+  shop.gateway.payments = payments;
+  const find = async () => (await shop.admin('GET', `/payments?mid=${merchant.mid}`)).body.items[0];
+  expect(await find()).toMatchObject({ order_id, status: 'PREPARE' });
+  await shop.advanceClock(3600, merchant.mid);
+  const { payment_id } = await find();
+  const payment = await shop.inspect(payment_id);
+  expect(payment).toMatchObject({ status: 'DECLINED', decline_reason: reason, risk: { decision: 'block' } });
+  expect(payment.provider_calls).toEqual([]);
 });
