@@ -25,7 +25,8 @@ export function screened(
   proceed: Proceed,
   isAgain = false,
 ): Promise<PaymentWithDetails> {
-  const readRules = (): MaybePromise<RuleSet> => gateway.ruleBook.rulesFor(account.mid);
+  const readRules = (): MaybePromise<RuleSet> =>
+    isAgain ? newestRules(gateway, account) : gateway.ruleBook.rulesFor(account.mid);
   const rules = readRules();
   const isFree = (read: RuleSet): boolean => read.rules.length === 0 && account.settings.volume_limits.length === 0;
   if (!(rules instanceof Promise))
@@ -35,6 +36,12 @@ export function screened(
     // Whether the account has rules is not known: the setting for failures decides.
     () => apply(gateway, account, payment, readRules, seen, proceed, isAgain),
   );
+}
+
+/** The statement that records a challenge does not see whether rules have changed, unlike one that opens a payment. */
+async function newestRules({ ruleBook, riskRules }: Gateway, { mid }: Account): Promise<RuleSet> {
+  ruleBook.saw(await riskRules.version());
+  return ruleBook.rulesFor(mid);
 }
 
 /** The same before the submission that follows a challenge: meanwhile rules, lists and counts may have changed. */

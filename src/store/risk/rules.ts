@@ -36,6 +36,8 @@ export interface RiskRuleStore {
   active(): Promise<{ version: number; rules: RiskRule[] }>;
   /** Newest first; `before` is the id of the last one of the previous page. */
   list(filter: RuleFilter, limit: number, before?: string): Promise<RiskRule[]>;
+  /** How often rules have changed. */
+  version(): Promise<number>;
   find(ruleId: string): Promise<RiskRule | undefined>;
   insert(rule: RiskRule, by: string, audit: AuditEntry): Promise<void>;
   /** Makes a new version; undefined if there is no such rule. */
@@ -102,6 +104,10 @@ export function createRiskRuleStore({ query, pool }: Database): RiskRuleStore {
       const { rows } = await sql<RiskRule>`select ${sql.raw(columns('r', COLUMNS))} from risk_rules r
         where ${sql.join(conditions, sql` and `)} order by r.rule_id desc limit ${limit}`.execute(query);
       return rows;
+    },
+    async version() {
+      const { rows } = await pool.query<{ version: number }>('select version from risk_version where is_only');
+      return rows[0]?.version ?? 0;
     },
     async find(ruleId) {
       const { rows } = await sql<RiskRule>`select ${sql.raw(columns('r', COLUMNS))} from risk_rules r

@@ -1,5 +1,5 @@
 /** A payment is evaluated again after its challenge, before a provider hears of it. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Body, cardForm, checkoutOf, fill, show, submitPage } from '../../support/checkout.ts';
 import { type Merchant, openShop, PROVIDER_POLL } from '../../support/gateway.ts';
 
@@ -60,6 +60,19 @@ test('a review that the second evaluation asks for only authorises', async () =>
   expect(payment.status).toBe('PENDING');
   expect(payment.risk).toMatchObject({ decision: 'review', review: { state: 'waiting' } });
   await drop(first, second);
+});
+
+test('a rule of another process binds, before its announcement arrives', async () => {
+  const { pass } = await atBank();
+  const { ruleBook } = shop.gateway;
+  const { forget } = ruleBook;
+  ruleBook.forget = () => undefined;
+  onTestFinished(() => {
+    ruleBook.forget = forget;
+  });
+  const rule = await newRule({ condition: anyCard });
+  expect(await pass()).toMatchObject({ status: 'DECLINED', risk: { decision: 'block' } });
+  await drop(rule);
 });
 
 test('a decision is not loosened: what was sent to a person stays there', async () => {
