@@ -228,6 +228,10 @@ export function chooseRoute(
     : { connector: NO_CONNECTOR, routeReason: 'No route matches' };
 }
 
+/** The connection that a payment which is only described would go to first. */
+export const expectedConnector = (gateway: Gateway, account: Pick<Account, 'routes'>, facts: RouteFacts): string =>
+  candidates(gateway, account, facts)[0]?.connector ?? chooseRoute(gateway, account, facts, '').connector;
+
 /** The next connection for a payment that the first ones did not get or declined softly; undefined if there is none. */
 export function nextRoute(
   gateway: Gateway,

@@ -2,6 +2,7 @@
 import { FIRST_ID, isUuid, newId } from '../../lib/crypto/id.ts';
 import { canonicalAddress } from '../../lib/http/address.ts';
 import { isObject } from '../../lib/text/json.ts';
+import { CARD } from '../../rules/brands.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -16,11 +17,13 @@ import {
 import { type Condition, readCondition, readUnits } from '../../rules/risk/conditions.ts';
 import { type Facts, isRiskField, RISK_FIELD_NAMES, riskField } from '../../rules/risk/fields.ts';
 import { ruleSetOf } from '../../rules/risk/rule-set.ts';
+import type { Evaluation } from '../../store/risk/findings.ts';
 import type { RiskRule, RuleTerms } from '../../store/risk/rules.ts';
+import { expectedConnector } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
 import { compileRule } from './book.ts';
-import { dataFor, decideBy } from './evaluate.ts';
+import { dataFor, decideBy, fraudRateOf } from './evaluate.ts';
 import { defined, keysOf, lookupsOf, withFindings } from './facts.ts';
 import { readName, requireOwner, seesOwner } from './lists.ts';
 
@@ -116,8 +119,8 @@ export async function createRule(
   confirm: Confirm,
 ): Promise<RiskRule> {
   const read = await readRule(gateway, principal, sentMid, sent);
-  const own = await gateway.riskRules.list({ mids: null, mid: read.mid ?? undefined }, LIMITS.riskRulesMost + 1);
-  if (own.filter(({ mid }) => mid === read.mid).length >= LIMITS.riskRulesMost)
+  const own = await gateway.riskRules.list({ mids: null, mid: read.mid }, LIMITS.riskRulesMost);
+  if (own.length >= LIMITS.riskRulesMost)
     throw invalidField('body', `There should be ${LIMITS.riskRulesMost} rules or less.`);
   await confirm(read);
   const now = gateway.clock.real();
@@ -150,7 +153,9 @@ export async function changeRule(
   const change = readTerms(sent);
   if (Object.keys(change).length === 0) return found;
   const wanted = { ...found, ...change };
-  await requireLists(gateway, principal, found.mid, readCondition(wanted.condition));
+  // A condition that stays was checked before, perhaps for a caller who may use more lists.
+  if (change.condition !== undefined)
+    await requireLists(gateway, principal, found.mid, readCondition(change.condition));
   await confirm(wanted);
   const changed = await gateway.riskRules.change(found.ruleId, by.name, gateway.clock.real(), (row) => {
     const before = Object.fromEntries(Object.keys(change).map((name) => [name, row[name as keyof RuleTerms]]));
@@ -172,7 +177,7 @@ export async function deleteRule(gateway: Gateway, principal: Viewer, by: Caller
 export const listRules = (
   gateway: Gateway,
   filter: { mid?: string | undefined; mids: readonly string[] | null },
-  limit: number,
+  limit?: number,
   before?: string,
 ): Promise<RiskRule[]> =>
   filter.mid !== undefined && !sees(filter, filter.mid)
@@ -206,24 +211,40 @@ export function readFacts(sent: unknown): Facts {
   return defined({ ...(typeof email === 'string' && { email_domain: email.split('@').at(-1) }), ...facts }) as Facts;
 }
 
+/** The connection whose fraud rate counts. Only cards have exemptions. */
+const connectorFor = (
+  gateway: Gateway,
+  account: Account,
+  { amount, currency, brand }: Pick<Evaluation, 'amount' | 'currency' | 'brand'>,
+  { payer_country, network, bin }: Facts,
+): string =>
+  expectedConnector(gateway, account, {
+    ...{ amount, currency, brand: brand || CARD },
+    ...defined({ country: payer_country as string, network: network as string, bin: bin as string }),
+  });
+
 /** What the rules would decide about a payment, without doing anything. */
 export async function tryRules(gateway: Gateway, account: Account, facts: Facts): Promise<Decided> {
   const { mid } = account;
   const { rules: all } = await gateway.riskRules.active();
   const rules = ruleSetOf(all.filter((rule) => rule.mid === null || rule.mid === mid).map(compileRule));
   const at = gateway.clock.now(mid);
+  const described = {
+    amount: (facts.amount as bigint | undefined) ?? 0n,
+    currency: facts.currency ?? '',
+    brand: String(facts.brand ?? ''),
+  };
   const found = await gateway.riskDecisions.findings({
     mid,
     paymentId: FIRST_ID,
     at,
-    amount: (facts.amount as bigint | undefined) ?? 0n,
-    currency: facts.currency ?? '',
-    brand: String(facts.brand ?? ''),
+    ...described,
     keys: keysOf(gateway, facts),
     values: {},
     measurements: rules.measurements,
     lookups: lookupsOf(rules, facts, []),
     ...dataFor(facts, rules),
+    fraudRate: fraudRateOf(gateway, account, connectorFor(gateway, account, described, facts), rules),
     volumes: [],
   });
   return decideBy(rules, account, withFindings(facts, found, false), found);

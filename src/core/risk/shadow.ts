@@ -42,7 +42,7 @@ export async function watchedRules(gateway: Gateway, mids: readonly string[] | n
   const first = today - (WATCHED_DAYS - 1) * LIMITS.dayMs;
   const days = Array.from({ length: WATCHED_DAYS }, (_, index) => utcDay(first + index * LIMITS.dayMs));
   const rows = await gateway.riskDecisions.watched(first, mids);
-  const rules = await listRules(gateway, { mids }, LIMITS.riskRulesMost);
+  const rules = await listRules(gateway, { mids });
   const watchedBy = (
     rule: Pick<WatchedRule, 'ruleId' | 'name' | 'action'>,
     own: readonly WatchedDay[],

@@ -26,7 +26,8 @@ export interface RiskRule extends RuleTerms {
 }
 
 export interface RuleFilter {
-  mid?: string | undefined;
+  /** Null for the rules of the installation only. */
+  mid?: string | null | undefined;
   /** The accounts that the caller may see; null means all, and the installation. */
   mids: readonly string[] | null;
 }
@@ -34,8 +35,8 @@ export interface RuleFilter {
 export interface RiskRuleStore {
   /** The rules that are on or in shadow, and the counter of changes, from one snapshot. */
   active(): Promise<{ version: number; rules: RiskRule[] }>;
-  /** Newest first; `before` is the id of the last one of the previous page. */
-  list(filter: RuleFilter, limit: number, before?: string): Promise<RiskRule[]>;
+  /** Newest first, all without a limit; `before` is the id of the last one of the previous page. */
+  list(filter: RuleFilter, limit?: number, before?: string): Promise<RiskRule[]>;
   /** How often rules have changed. */
   version(): Promise<number>;
   find(ruleId: string): Promise<RiskRule | undefined>;
@@ -49,7 +50,7 @@ export interface RiskRuleStore {
   ): Promise<RiskRule | undefined>;
   /** The rule does not apply any more; its versions stay. */
   remove(ruleId: string, at: number, audit: AuditEntry): Promise<boolean>;
-  /** The name of a rule that uses a list. */
+  /** The name of a rule that uses a list; conditions are stored as they were sent. */
   userOf(listId: string): Promise<string | undefined>;
 }
 
@@ -97,12 +98,12 @@ export function createRiskRuleStore({ query, pool }: Database): RiskRuleStore {
     async list({ mid, mids }, limit, before) {
       const conditions = [
         sql`r.deleted_at is null`,
-        mid !== undefined && sql`r.mid = ${mid}`,
+        mid !== undefined && (mid === null ? sql`r.mid is null` : sql`r.mid = ${mid}`),
         mids !== null && sql`r.mid = any(${[...mids]}::uuid[])`,
         before !== undefined && sql`r.rule_id < ${before}`,
       ].filter((condition) => condition !== false);
       const { rows } = await sql<RiskRule>`select ${sql.raw(columns('r', COLUMNS))} from risk_rules r
-        where ${sql.join(conditions, sql` and `)} order by r.rule_id desc limit ${limit}`.execute(query);
+        where ${sql.join(conditions, sql` and `)} order by r.rule_id desc limit ${limit ?? null}`.execute(query);
       return rows;
     },
     async version() {
@@ -154,7 +155,7 @@ export function createRiskRuleStore({ query, pool }: Database): RiskRuleStore {
       }),
     async userOf(listId) {
       const { rows } = await sql<{ name: string }>`select name from risk_rules
-        where deleted_at is null and position(${listId} in condition::text) > 0 limit 1`.execute(query);
+        where deleted_at is null and position(${listId} in lower(condition::text)) > 0 limit 1`.execute(query);
       return rows[0]?.name;
     },
   };

@@ -54,10 +54,16 @@ test('a rate above the limit stops the exemption at this connection, until the c
   await report('10.4');
   await compute();
   expect((await sell('1.00')).asked).toBeNull();
+  const tried = async () => {
+    const payment = { brand: 'card', amount: '1.00', currency: 'USD' };
+    return (await shop.admin('POST', '/risk/try', { mid: merchant.mid, payment })).body.three_ds.reason;
+  };
+  expect(await tried()).toBeNull();
 
   // A chargeback for another reason is no fraud, and neither is one that was won.
   await report('Goods not received');
   await compute();
+  expect(await tried()).toBe('transaction_risk');
   expect((await sell('1.00')).asked).toBe('transaction_risk');
   await report('Fraudulent', 'won');
   expect((await compute()).items).toMatchObject([{ fraud: '0.00', percent: '0.0000' }]);

@@ -198,6 +198,22 @@ describe('a rule that would stop most payments', () => {
 });
 
 describe('accounts do not see each other', () => {
+  test('a merchant switches a rule off that uses a list of the installation', async () => {
+    const merchant = await shop.newMerchant();
+    const list = { mid: null, name: 'Everywhere', kind: 'email' };
+    const { list_id } = (await shop.admin('POST', '/risk/lists', list)).body;
+    const condition = { field: 'email', op: 'in_list', value: list_id.toUpperCase() };
+    const { body: rule } = await newRule(merchant, { condition });
+    const { body: token } = await shop.admin('POST', '/tokens', { name: 'm', role: 'merchant', mids: [merchant.mid] });
+    const change = (body: unknown) => shop.admin('PATCH', `/risk/rules/${rule.rule_id}`, body, token.token);
+    expect(await change({ state: 'off' })).toMatchObject({ status: 200, body: { state: 'off' } });
+    expect((await change({ condition })).status).toBe(400);
+    // However its id is written, a list in use stays.
+    expect((await shop.admin('DELETE', `/risk/lists/${list_id}`)).status).toBe(400);
+    await shop.admin('DELETE', `/risk/rules/${rule.rule_id}`);
+    expect((await shop.admin('DELETE', `/risk/lists/${list_id}`)).status).toBe(200);
+  });
+
   test('a merchant manages own rules only', async () => {
     const [one, other] = [await shop.newMerchant(), await shop.newMerchant()];
     const { body: token } = await shop.admin('POST', '/tokens', { name: 'm', role: 'merchant', mids: [one.mid] });
@@ -210,6 +226,28 @@ describe('accounts do not see each other', () => {
     expect((await as('POST', '/risk/rules', { mid: other.mid, ...mine })).status).toBe(404);
     expect((await as('POST', '/risk/rules', { mid: one.mid, ...mine })).status).toBe(201);
     expect((await as('GET', '/risk/rules')).body.items).toHaveLength(1);
+  });
+});
+
+describe('the number of rules', () => {
+  const many = (mid: string) =>
+    shop.rows(`insert into risk_rules (rule_id, mid, version, name, condition, action, state, priority, created_at, changed_at)
+      select gen_random_uuid(), ${mid}, 1, 'Many', '{}', '{"kind": "allow"}', 'off', 100, now(), now()
+      from generate_series(1, 500)`);
+
+  test('is limited for the installation, whatever accounts have', async () => {
+    const { mid } = await shop.newMerchant();
+    const rule = { condition: amountAbove('1.00'), state: 'off' };
+    await many(`'${mid}'`);
+    expect((await newRule(null, rule)).status).toBe(201);
+    await many('null');
+    // Newer ones of the account.
+    await shop.rows(
+      `update risk_rules set rule_id = ('ffffffff' || substr(rule_id::text, 9))::uuid where mid = '${mid}'`,
+    );
+    const { status, body } = await newRule(null, rule);
+    expect([status, body.errors[0].error_message]).toEqual([400, 'body: There should be 500 rules or less.']);
+    await shop.rows(`delete from risk_rules where name = 'Many'`);
   });
 });
 
