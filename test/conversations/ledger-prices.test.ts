@@ -133,6 +133,22 @@ describe('a sell plan', () => {
   });
 });
 
+test('a new version prices no earlier event of an account whose clock is ahead', async () => {
+  const sale = { event: 'sale', currencies: ['USD'] };
+  const { merchant, planId } = await pricedMerchant({ lines: [{ ...sale, fixed: '1.00' }] });
+  await shop.advanceClock(3 * 86_400, merchant.mid);
+  const earlier = await sold(merchant);
+  await foldProjections(shop.gateway);
+  const path = `/price-plans/${planId}/versions`;
+  await admin('POST', path, { lines: [{ ...sale, fixed: '2.00' }] });
+  const today = new Date().toISOString().slice(0, 10);
+  const later = await sold(merchant);
+  await admin('POST', path, { valid_from: today, lines: [{ ...sale, fixed: '3.00' }] });
+  const last = await sold(merchant);
+  const fees = await Promise.all([earlier, later, last].map(async (id) => (await shop.inspect(id)).money.fees));
+  expect(fees).toEqual(['1.00', '2.00', '3.00']);
+});
+
 test('a buy plan of a connection costs the operator, which merchants do not see', async () => {
   const merchant = await shop.newMerchant();
   const { url, key, notificationSecret } = shop.provider as NonNullable<typeof shop.provider>;

@@ -55,15 +55,23 @@ export async function createPlan(gateway: Gateway, by: Caller, { name, side }: P
   return plan;
 }
 
-/** The time from which a new version is valid. The day of today means now, because no event of the past is priced anew. */
-function validTime(from: ValidFrom | undefined, now: number, others: readonly StoredVersion[]): number {
+/**
+ * The time from which a new version is valid. The day of today means now, by the furthest clock of the accounts with the
+ * plan, because no event of the past is priced anew.
+ */
+function validTime(
+  from: ValidFrom | undefined,
+  now: number,
+  furthest: number,
+  others: readonly StoredVersion[],
+): number {
   const isTaken = (at: number): boolean => others.some(({ validFrom }) => validFrom === at);
   if (from === undefined || (from.isDay && from.at === now - (now % LIMITS.dayMs))) {
-    let at = now;
+    let at = furthest;
     while (isTaken(at)) at += 1;
     return at;
   }
-  if (from.at < now)
+  if (from.at < furthest)
     throw invalidField('valid_from', 'This value should not be in the past.', { expected: EXPECTED_FROM });
   if (isTaken(from.at)) throw invalidField('valid_from', 'Another version of the plan is valid from this time on.');
   return from.at;
@@ -76,11 +84,13 @@ export async function addVersion(
   planId: string,
   { validFrom, ...prices }: VersionInput,
 ): Promise<{ version: StoredVersion; warnings: PriceWarning[] }> {
-  const version = await gateway.prices.addVersion(planId, (versions) => {
+  const version = await gateway.prices.addVersion(planId, (versions, ahead) => {
+    const now = gateway.clock.now();
+    const furthest = Math.max(now, ...ahead.map((mid) => gateway.clock.now(mid)));
     const added = {
       ...prices,
       version: versions.length + 1,
-      validFrom: validTime(validFrom, gateway.clock.now(), versions),
+      validFrom: validTime(validFrom, now, furthest, versions),
       createdAt: gateway.clock.real(),
     };
     const after = {

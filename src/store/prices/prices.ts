@@ -48,10 +48,13 @@ export interface PriceStore {
   find(planId: string, filter: PlanFilter): Promise<PricePlan | undefined>;
   /** In the order in which they become valid. */
   versions(planId: string): Promise<StoredVersion[]>;
-  /** Adds a version that is decided from the others while nobody adds one, and while nothing is priced. */
+  /**
+   * Adds a version that is decided from the others while nobody adds one, and while nothing is priced. `ahead` are the
+   * accounts that have had the plan, and have a sandbox clock of their own.
+   */
   addVersion(
     planId: string,
-    decide: (versions: StoredVersion[]) => Decision<Omit<StoredVersion, 'planId'>>,
+    decide: (versions: StoredVersion[], ahead: string[]) => Decision<Omit<StoredVersion, 'planId'>>,
   ): Promise<StoredVersion>;
   /** Newest first. */
   assignments(owner: PlanOwner): Promise<PlanAssignment[]>;
@@ -131,7 +134,14 @@ export function createPriceStore({ query }: Database): PriceStore {
     versions: (planId) => readVersions(query, planId),
     addVersion: (planId, decide) =>
       change(async (transaction) => {
-        const { change: added, audit } = decide(await readVersions(transaction, planId));
+        const ahead = await sql<{
+          mid: string;
+        }>`select distinct mid from account_price_plans join clock_offsets using (mid)
+          where plan_id = ${planId}`.execute(transaction);
+        const { change: added, audit } = decide(
+          await readVersions(transaction, planId),
+          ahead.rows.map(({ mid }) => mid),
+        );
         const { validFrom, createdAt, lines, ...rest } = added;
         const times = { validFrom: iso(validFrom), createdAt: iso(createdAt) };
         const row = { planId, ...rest, lines: JSON.stringify(lines), ...times };
