@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiveNotifications } from '../../src/core/payments/notifications.ts';
+import { foldProjections } from '../../src/core/projections/projections.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { ADMIN_TOKEN, type Answer, DATE, type Merchant, openShop, UUID_7 } from '../support/gateway.ts';
 import { operationsOf, refused } from '../support/operations.ts';
@@ -160,6 +161,21 @@ describe('what the provider reports afterwards', () => {
     await at.control(id, { chargeback_reversed: true });
     await at.becomes(id, 'SETTLED');
     expect(await rowOf(id)).toMatchObject({ state: 'won', stage: 'second_chargeback' });
+  });
+
+  test('verify reports a reversal that does not return what was taken, also if the payment is charged back again', async () => {
+    const id = await chargedBack(shop.merchant, { amount: '3.00' });
+    await at.control(id, { chargeback_reversed: true });
+    await at.becomes(id, 'SETTLED');
+    await at.control(id, { second_chargeback: true });
+    await at.becomes(id, 'CHARGEBACK');
+    await foldProjections(shop.gateway);
+    const setReturned = (amount: number) =>
+      shop.rows(`update history set amount = ${amount} where payment_id = '${id}' and event = 'chargebackReversed'`);
+    await setReturned(200);
+    const { violations } = await verifyAt(shop.connection);
+    await setReturned(300);
+    expect(violations).toContain(`The ledger entries of payment ${id} differ from its amounts.`);
   });
 
   test('at most what is left of the payment is taken', async () => {

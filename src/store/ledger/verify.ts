@@ -96,12 +96,15 @@ function wrongAmounts(payment: LedgerPayment): string[] {
   const movements = movementsOf(payment);
   const total = (...categories: string[]): bigint =>
     movements.reduce((sum, { category, amount }) => (categories.includes(category) ? sum + amount : sum), 0n);
-  const { paymentId, captured, refunded, state } = payment;
+  const { paymentId, captured, refunded, state, history } = payment;
   const late = payment.operations.reduce((sum, { verb, amount }) => (verb === 'late_refund' ? sum + amount : sum), 0n);
   const chargedBack = total('chargeback', 'second_chargeback') - total('chargeback_reversed');
+  // A payment has one open chargeback at a time: what earlier ones took was returned.
+  const last = history.findLast(({ fromState, toState }) => toState === 'CHARGEBACK' && fromState !== toState);
+  const open = movements.find(({ seq }) => seq === last?.seq)?.amount ?? 0n;
   const isRight =
     total('sale', 'payout_to_payer') === captured + late &&
     total('refund') === refunded + late &&
-    (state === 'CHARGEBACK' ? chargedBack >= 0n : chargedBack === 0n);
+    chargedBack === (state === 'CHARGEBACK' ? open : 0n);
   return isRight ? [] : [`The ledger entries of payment ${paymentId} differ from its amounts.`];
 }
