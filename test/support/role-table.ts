@@ -127,7 +127,7 @@ export const ADMIN_API: Readonly<Record<string, Row>> = {
   'GET /price-plans/:planId': ok('prices.view'),
   'GET /price-plans/:planId/lines.csv': ok('prices.view'),
   'GET /accounts/:mid/price-plan': ok('prices.view'),
-  'GET /connections/:connectionId/price-plan': whole('connections.view'),
+  'GET /connections/:connectionId/price-plan': whole('prices.view'),
   'GET /payments': listed('payments.view'),
   'GET /payments.csv': listed('payments.view'),
   'GET /payments/:paymentId': ok('payments.view'),

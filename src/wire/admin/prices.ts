@@ -122,7 +122,7 @@ export function priceRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.get<ConnectionParams>(
     '/connections/:connectionId/price-plan',
-    needs('connections.view', 'installation'),
+    needs('prices.view', 'installation'),
     async (request) => {
       const owner = await requireConnection(request);
       return { connection_id: owner.connectionId, ...assignmentView(await planHistory(gateway, owner)) };
