@@ -313,3 +313,23 @@ describe('the ledger', () => {
     expect(items.map((item: { reference: string }) => item.reference)).not.toContain(body.trans_id);
   });
 });
+
+test('what the API changes in the sandbox is in the audit log, as what the panel changes', async () => {
+  const merchant = await shop.newMerchant();
+  const { mid } = merchant;
+  const { trans_id } = await sale('ips', merchant);
+  expect((await control(trans_id, { provider_status: 'executed' })).status).toBe(200);
+  await shop.sandbox('POST', '/faults', { mid, mode: 'none' });
+  await shop.sandbox('POST', `/callbacks/${mid}`, { answer: 500 });
+  await shop.sandbox('DELETE', `/callbacks/${mid}`);
+  await shop.advanceClock(60, mid);
+  const entry = async (action: string) =>
+    (await shop.admin('GET', `/audit?action=${action}`)).body.items
+      .filter((item: { mid: string }) => item.mid === mid)
+      .map(({ subject, after }: { subject: string; after: object }) => [subject, after]);
+  expect(await entry('sandbox.bank')).toEqual([[trans_id, { provider_status: 'executed' }]]);
+  expect(await entry('sandbox.fault')).toEqual([['none', {}]]);
+  expect(await entry('sandbox.set_answer')).toEqual([[null, { status: 500, count: 1 }]]);
+  expect(await entry('sandbox.clear_inbox')).toEqual([[null, { deleted: expect.any(Number) }]]);
+  expect(await entry('sandbox.clock')).toEqual([[null, { seconds: 60 }]]);
+});

@@ -223,7 +223,7 @@ describe('the bank', () => {
     await owner.submit(`${controls}/bank`, { payment: body.trans_id, scenario: 'chargeback:true' });
     await expect.poll(() => balance(body.trans_id)).toBe('CHARGEBACK');
     const { items } = (await shop.admin('GET', '/audit?action=sandbox.bank')).body;
-    expect(items[0]).toMatchObject({ subject: body.trans_id, after: { chargeback: 'true' } });
+    expect(items[0]).toMatchObject({ subject: body.trans_id, after: { chargeback: true } });
   });
 
   test('refuses what the simulator refuses, beside the field', async () => {

@@ -11,6 +11,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import type { InboxCallback } from '../../store/sandbox/callback-inbox.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
+import { auditEntry, type Caller } from '../operators/principal.ts';
 import { findPayment } from '../payments/find.ts';
 import { kindOf, signedFacts } from '../requests/signed-facts.ts';
 
@@ -121,18 +122,23 @@ export async function listInbox(
   }
 }
 
-export async function clearInbox(gateway: Gateway, accountId: string): Promise<number> {
+export async function clearInbox(gateway: Gateway, by: Caller, accountId: string): Promise<number> {
   const { mid } = await existingAccount(gateway, accountId);
-  return gateway.callbackInbox.clear(mid);
+  const deleted = await gateway.callbackInbox.clear(mid);
+  await gateway.audit.append(auditEntry(gateway, by, 'sandbox.clear_inbox', { mid, after: { deleted } }));
+  return deleted;
 }
 
 /** Answers the next callbacks with another status, so that a merchant can test retries. */
 export async function setInboxAnswer(
   gateway: Gateway,
+  by: Caller,
   accountId: string,
   answer: number,
   count: number,
 ): Promise<void> {
   const { mid } = await existingAccount(gateway, accountId);
   await gateway.callbackInbox.setAnswer(mid, answer, count);
+  const after = { status: answer, count };
+  await gateway.audit.append(auditEntry(gateway, by, 'sandbox.set_answer', { mid, after }));
 }

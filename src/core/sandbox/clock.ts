@@ -3,6 +3,7 @@ import { invalidField } from '../../rules/errors.ts';
 import type { Gateway } from '../context.ts';
 import { processEverythingDue } from '../due/due.ts';
 import { readClock } from '../installation/catch-up.ts';
+import { auditEntry, type Caller } from '../operators/principal.ts';
 
 export { processEverythingDue } from '../due/due.ts';
 export { readClock } from '../installation/catch-up.ts';
@@ -41,6 +42,7 @@ const MAX_OFFSET_SECONDS = 100 * 366 * 24 * 3600;
 /** Refuses a time that is not valid; `field` is the name under which it was sent. */
 export async function advanceClock(
   gateway: Gateway,
+  by: Caller,
   seconds: unknown,
   mid?: string,
   field = 'advance_seconds',
@@ -54,4 +56,5 @@ export async function advanceClock(
   }
   if (gateway.clock.now(mid) + seconds * 1000 > LAST_DAY) throw invalidField(field, 'The year would be past 9999.');
   await moveClock(gateway, byMs, mid);
+  await gateway.audit.append(auditEntry(gateway, by, 'sandbox.clock', { mid: mid ?? null, after: { seconds } }));
 }

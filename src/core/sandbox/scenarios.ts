@@ -7,7 +7,7 @@ import { exponentOf } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import type { Gateway } from '../context.ts';
-import { type Principal, sees } from '../operators/principal.ts';
+import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
 
 /** Calls the control API of the provider simulator; without an answer, the request is refused as unavailable. */
 async function control(gateway: Gateway, method: 'GET' | 'POST', path: string, body?: unknown): Promise<ControlAnswer> {
@@ -23,6 +23,7 @@ async function control(gateway: Gateway, method: 'GET' | 'POST', path: string, b
 /** Makes the simulated provider of a payment perform an action, such as a chargeback; returns the provider's payment. */
 export async function runScenario(
   gateway: Gateway,
+  by: Caller,
   paymentId: string,
   scenario: Record<string, unknown>,
 ): Promise<ControlAnswer['body']> {
@@ -47,6 +48,8 @@ export async function runScenario(
     const sentence = isText(answer.body.error, 255) ? answer.body.error : 'The simulated provider refused.';
     throw invalidField(name, sentence);
   }
+  const facts = { mid, subject: payment.paymentId, after: scenario };
+  await gateway.audit.append(auditEntry(gateway, by, 'sandbox.bank', facts));
   return answer.body;
 }
 
@@ -59,10 +62,16 @@ function withMinorUnits(name: string, value: Record<string, unknown>, currency: 
 }
 
 /** Sets a fault for the next provider calls, in every process of this installation. */
-export async function setFault(gateway: Gateway, fault: Record<string, unknown>): Promise<ControlAnswer> {
+export async function setFault(
+  gateway: Gateway,
+  by: Caller,
+  fault: { mid?: string | undefined; mode: string } & Record<string, unknown>,
+): Promise<ControlAnswer> {
   const answer = await control(gateway, 'POST', '/faults', fault);
   await gateway.installation.announceFaults();
   gateway.armFaults();
+  const { mid = null, mode, ...after } = fault;
+  await gateway.audit.append(auditEntry(gateway, by, 'sandbox.fault', { mid, subject: mode, after }));
   return answer;
 }
 

@@ -30,7 +30,7 @@ export function clockRoutes(app: FastifyInstance, gateway: Gateway): void {
     const mid = typeof midValue === 'string' ? uuidText(midValue) : undefined;
     if (mid === undefined && midValue !== undefined && midValue !== null)
       throw invalidField('mid', SENTENCES.notUuid, { expected: uuidText.expected });
-    await advanceClock(gateway, seconds, await requireAccount(request, mid));
+    await advanceClock(gateway, request.caller, seconds, await requireAccount(request, mid));
     return view(mid);
   });
 }

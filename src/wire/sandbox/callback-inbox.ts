@@ -76,14 +76,14 @@ export function callbackInboxAdminRoutes(app: FastifyInstance, gateway: Gateway)
 
   app.delete<AccountParams>('/callbacks/:mid', needs('sandbox.use', 'accounts'), async (request) => {
     requireSeen(request, request.params.mid, 'noSuchAccount');
-    return { deleted: await clearInbox(gateway, request.params.mid) };
+    return { deleted: await clearInbox(gateway, request.caller, request.params.mid) };
   });
 
   app.post<AccountParams>('/callbacks/:mid', needs('sandbox.use', 'accounts'), async (request) => {
     requireSeen(request, request.params.mid, 'noSuchAccount');
     const { answer, count = 1 } = readBody(request.body, ANSWER_BODY) as { answer?: number; count?: number };
     if (answer === undefined) throw invalidField('answer', SENTENCES.blank);
-    await setInboxAnswer(gateway, request.params.mid, answer, count);
+    await setInboxAnswer(gateway, request.caller, request.params.mid, answer, count);
     return { result: 'SUCCESS', answer, count };
   });
 }

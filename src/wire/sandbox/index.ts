@@ -73,7 +73,7 @@ export function sandboxRoutes(app: FastifyInstance, gateway: Gateway, access: Ac
         const sentence = `The body should have one of ${Object.keys(SCENARIOS).join(', ')}.`;
         throw invalidField('body', sentence);
       }
-      const payment = await runScenario(gateway, request.params.paymentId, scenario);
+      const payment = await runScenario(gateway, request.caller, request.params.paymentId, scenario);
       return { result: 'SUCCESS', payment };
     },
   );
@@ -84,7 +84,7 @@ export function sandboxRoutes(app: FastifyInstance, gateway: Gateway, access: Ac
     if (fault.mode === undefined) throw invalidField('mode', SENTENCES.blank);
     const [extra] = fault.mode === 'decline' ? [] : ['code', 'advice'].filter((name) => fault[name] !== undefined);
     if (extra) throw invalidField(extra, 'Only the mode decline has this value.');
-    await setFault(gateway, fault);
+    await setFault(gateway, request.caller, fault as Parameters<typeof setFault>[2]);
     return { result: 'SUCCESS', faults: await listFaults(gateway, request.principal) };
   });
   app.get('/faults', needs('sandbox.use', 'accounts'), async ({ principal }) => ({

@@ -1,7 +1,7 @@
 /** The page of the sandbox console that plays the bank, injects faults and moves the clock. */
 
 import type { Payment } from '../../../core/context.ts';
-import { auditEntry, sees } from '../../../core/operators/principal.ts';
+import { sees } from '../../../core/operators/principal.ts';
 import { listPayments } from '../../../core/payments/find.ts';
 import { advanceClock } from '../../../core/sandbox/clock.ts';
 import { type Fault, listFaults, runScenario, setFault } from '../../../core/sandbox/scenarios.ts';
@@ -150,24 +150,18 @@ async function seenPayment({ gateway, session }: PanelRequest, paymentId: string
   return payment && sees(session.principal, payment.mid) ? payment : undefined;
 }
 
-/** Shows the page again with the problems, or goes to it after the change, which is recorded in the audit log. */
+/** Shows the page again with the problems, or goes to it after the change. */
 async function perform(
   request: PanelRequest,
   name: 'bank' | 'fault' | 'clock',
   mid: string | undefined,
   otherwise: string,
-  run: () => Promise<{ mid: string | null; subject: string | null; after: Record<string, unknown> }>,
+  run: () => Promise<{ payment?: string }>,
 ): Promise<PanelAnswer> {
-  const { gateway, caller, form: sent } = request;
+  const { form: sent } = request;
   try {
-    const done = await run();
-    await gateway.audit.append(auditEntry(gateway, caller, `sandbox.${name}`, done));
-    const query = {
-      ...(mid && { mid }),
-      ...(name === 'bank' && done.subject && { payment: done.subject }),
-      done: name,
-    };
-    return { redirect: withQuery(PATHS.controls, query) };
+    const shown = await run();
+    return { redirect: withQuery(PATHS.controls, { ...(mid && { mid }), ...shown, done: name }) };
   } catch (error) {
     const problems = problemsOf(error, otherwise);
     const field = error instanceof Refusal ? error.problems[0]?.field : undefined;
@@ -181,15 +175,15 @@ async function perform(
 const FIELDS = ['payment', 'scenario', 'fault_mid', 'brand', 'mode', 'count', 'clock_mid', 'by'];
 
 async function reportAsBank(request: PanelRequest): Promise<PanelAnswer> {
-  const { gateway, form: sent } = request;
+  const { gateway, caller, form: sent } = request;
   const payment = await seenPayment(request, sent.get('payment')?.trim() ?? '');
   return perform(request, 'bank', payment?.mid, 'scenario', async () => {
     if (!payment) throw invalidField('payment', panelTexts.sandboxConsole.noSuchPayment);
     const scenario = sent.get('scenario') ?? '';
     if (!Object.hasOwn(text.scenarios, scenario)) throw invalidField('scenario', text.chooseOne);
     const [name = '', value] = scenario.split(':');
-    await runScenario(gateway, payment.paymentId, { [name]: value === 'true' ? true : value });
-    return { mid: payment.mid, subject: payment.paymentId, after: { [name]: value } };
+    await runScenario(gateway, caller, payment.paymentId, { [name]: value === 'true' ? true : value });
+    return { payment: payment.paymentId };
   });
 }
 
@@ -203,7 +197,7 @@ function scopeOf({ session, form: sent }: PanelRequest, name: string, field: str
 
 const inject = (request: PanelRequest): Promise<PanelAnswer> =>
   perform(request, 'fault', request.form.get('mid') || undefined, 'mode', async () => {
-    const { gateway, form: sent } = request;
+    const { gateway, caller, form: sent } = request;
     const mid = scopeOf(request, 'mid', 'fault_mid');
     const mode = FAULT_MODES.find((one) => one === sent.get('mode'));
     if (!mode) throw invalidField('mode', text.chooseOne);
@@ -211,21 +205,21 @@ const inject = (request: PanelRequest): Promise<PanelAnswer> =>
     if (brand !== undefined && !FAULT_BRANDS.includes(brand)) throw invalidField('brand', text.chooseOne);
     const count = wholeNumber(sent.get('count') ?? '');
     if (count < 1 || count > MOST_FAULTS) throw invalidField('count', text.wholeNumber);
-    await setFault(gateway, { ...(mid && { mid }), ...(brand && { brand }), mode, count });
-    return { mid: mid ?? null, subject: mode, after: { brand, count } };
+    await setFault(gateway, caller, { ...(mid && { mid }), ...(brand && { brand }), mode, count });
+    return {};
   });
 
 const wholeNumber = (value: string): number => (/^\d{1,6}$/.test(value.trim()) ? Number(value) : -1);
 
 const move = (request: PanelRequest): Promise<PanelAnswer> =>
   perform(request, 'clock', request.form.get('clock_mid') || undefined, 'by', async () => {
-    const { gateway, form: sent } = request;
+    const { gateway, caller, form: sent } = request;
     const mid = scopeOf(request, 'clock_mid', 'clock_mid');
     const unit = SECONDS[sent.get('unit') ?? ''] ?? 0;
     const by = /^\d{1,6}(\.\d{1,3})?$/.test(sent.get('by') ?? '') ? Number(sent.get('by')) : -1;
     if (by <= 0 || unit === 0) throw invalidField('by', text.notATime);
-    await advanceClock(gateway, by * unit, mid, 'by');
-    return { mid: mid ?? null, subject: null, after: { seconds: by * unit } };
+    await advanceClock(gateway, caller, by * unit, mid, 'by');
+    return {};
   });
 
 const common = { permission: 'sandbox.use', scope: 'accounts', isSandboxOnly: true } as const;

@@ -1,6 +1,6 @@
 /** The page of the sandbox console that shows callbacks as they arrive at the inbox of an account. */
 import { changeAccount } from '../../../core/accounts/accounts.ts';
-import { auditEntry, sees } from '../../../core/operators/principal.ts';
+import { sees } from '../../../core/operators/principal.ts';
 import { clearInbox, type InboxCallback, listInbox, setInboxAnswer } from '../../../core/sandbox/callback-inbox.ts';
 import { html } from '../../../lib/text/html.ts';
 import { invalidField, type Problem, Refusal } from '../../../rules/errors.ts';
@@ -98,8 +98,7 @@ async function useInbox(request: PanelRequest): Promise<PanelAnswer> {
 async function clear(request: PanelRequest): Promise<PanelAnswer> {
   const mid = requireAccount(request);
   const { gateway, caller } = request;
-  const deleted = await clearInbox(gateway, mid);
-  await gateway.audit.append(auditEntry(gateway, caller, 'sandbox.clear_inbox', { mid, after: { deleted } }));
+  await clearInbox(gateway, caller, mid);
   return done(mid, 'clear');
 }
 
@@ -113,8 +112,7 @@ async function answer(request: PanelRequest): Promise<PanelAnswer> {
   };
   try {
     const [status, count] = [number('answer', 200, 599), number('count', 1, MOST_FAULTS)];
-    await setInboxAnswer(gateway, mid, status, count);
-    await gateway.audit.append(auditEntry(gateway, caller, 'sandbox.set_answer', { mid, after: { status, count } }));
+    await setInboxAnswer(gateway, caller, mid, status, count);
     return done(mid, 'answer');
   } catch (error) {
     const name = error instanceof Refusal ? (error.problems[0]?.field ?? 'answer') : 'answer';
