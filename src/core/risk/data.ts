@@ -8,6 +8,7 @@ import { FUNDINGS } from '../../rules/risk/fields.ts';
 import type { BinRange, IpNetwork } from '../../store/risk/data.ts';
 import type { Gateway } from '../context.ts';
 import { auditEntry, type Caller } from '../operators/principal.ts';
+import { RANGE_DIGITS, wholePrefixes } from './card-ranges.ts';
 
 const BIN_COLUMNS = ['from', 'to', 'network', 'country', 'funding', 'issuer'] as const;
 const NETWORK_COLUMNS = ['network', 'country'] as const;
@@ -57,8 +58,6 @@ const country = (line: number, value: string): string | null => {
   return value.toUpperCase();
 };
 
-const RANGE_DIGITS = 12;
-
 export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): Promise<number> {
   const rows = await readCsv(bytes, BIN_COLUMNS, ['network', 'country', 'funding', 'issuer']);
   const ranges = rows.map(({ line, cells }): BinRange => {
@@ -89,7 +88,7 @@ export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): P
       throw wrong(line, 'from', `A range that does not overlap the one of line ${before.line}.`);
   });
   await gateway.riskData.replaceBins(
-    ranges,
+    wholePrefixes(sorted),
     auditEntry(gateway, by, 'risk.import_bins', { after: { rows: ranges.length } }),
   );
   return ranges.length;

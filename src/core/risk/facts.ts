@@ -2,7 +2,7 @@
 import { networkOf } from '../../lib/cards/networks.ts';
 import { canonicalAddress } from '../../lib/http/address.ts';
 import { type Facts, type RiskFieldName, riskField } from '../../rules/risk/fields.ts';
-import { type LIST_KINDS, listKindOf } from '../../rules/risk/list-kinds.ts';
+import { BIN_DIGITS, type LIST_KINDS, listKindOf } from '../../rules/risk/list-kinds.ts';
 import type { RuleSet } from '../../rules/risk/rule-set.ts';
 import { KEY_FIELDS } from '../../rules/risk/velocities.ts';
 import type { Findings, Keys, ListLookup } from '../../store/risk/findings.ts';
@@ -15,8 +15,6 @@ export interface Seen {
   /** The account has stored the card before. */
   isSaved?: boolean;
 }
-
-const BIN_LENGTH = 8;
 
 /** Identifies a card in all accounts, without revealing its number. */
 export const cardFingerprint = ({ fingerprints }: Pick<Gateway, 'fingerprints'>, number: string): string =>
@@ -48,7 +46,7 @@ export function factsOfPayment(gateway: Gateway, payment: PaymentWithDetails, { 
     brand,
     protocol,
     network: card?.network ?? (number && networkOf(number)),
-    bin: number?.slice(0, BIN_LENGTH) ?? shownDigits(card?.masked),
+    bin: number?.slice(0, BIN_DIGITS.most) ?? shownDigits(card?.masked),
     card: number && cardFingerprint(gateway, number),
     payer_country: read('payer_country', payer.country),
     ip: canonicalAddress(ip || payer.ip || ''),

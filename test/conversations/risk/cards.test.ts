@@ -73,6 +73,16 @@ test('a missing card range does not silently pass if the rule says so', async ()
   expect(JSON.stringify(await wrong.json())).toContain('line 2.to');
 });
 
+test('ranges with more digits than rules know of a card match only by what they agree on', async () => {
+  const csv = 'from,to,country,funding\n411111110,411111114,DE,debit\n411111115,411111119,FR,debit';
+  expect((await upload('/risk/bins', csv)).status).toBe(200);
+  const rule = await newRule({ condition: { field: 'bin_country', op: '=', value: 'FR' }, state: 'shadow' });
+  const { trans_id } = await sell({ card_number: '4111111111111111' });
+  const { input } = (await shop.inspect(trans_id)).risk;
+  expect([input.bin_country, input.funding]).toEqual([undefined, 'debit']);
+  await shop.admin('DELETE', `/risk/rules/${rule}`);
+});
+
 test('the country of an IP address is that of the narrowest network', async () => {
   await upload('/risk/ip-countries', 'network,country\n203.0.113.0/24,FR\n203.0.113.128/25,DE');
   const rule = await newRule({ condition: { field: 'ip_country', op: '=', value: 'fr' } });
