@@ -1,5 +1,6 @@
 /** Risk rules and cards: lists by payment, card ranges, and what rules ask 3-D Secure for. */
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { BRAND_EXPECTATIONS } from '../../support/brand-expectations.ts';
 import { show, submitPage } from '../../support/checkout.ts';
 import { cardSalesOf } from '../../support/dialect.ts';
 import { type Fields, type Merchant, openShop } from '../../support/gateway.ts';
@@ -206,7 +207,8 @@ test('a request for a payment without a card is recorded as lost', async () => {
     condition: { field: 'brand', op: '!=', value: 'card' },
     action: { kind: 'require_3ds' },
   });
-  const { trans_id } = (await shop.sale({}, merchant)).body;
+  const fields = { brand: 'ips', identifier: '', ...BRAND_EXPECTATIONS.ips?.complete };
+  const { trans_id } = (await shop.sale(fields, merchant)).body;
   expect((await shop.inspect(trans_id)).risk.three_ds).toMatchObject({ reason: 'require_3ds', sent_as: 'nothing' });
   await shop.admin('DELETE', `/risk/rules/${rule}`);
 });
