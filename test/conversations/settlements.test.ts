@@ -613,22 +613,30 @@ describe('a payout', () => {
     await done('POST', `/payouts/${payout.payout_id}/approve`, undefined, accountant);
   });
 
-  test('is not approved from a ledger that another process still folds', async () => {
+  /** Refunds a part of a sale while the approval of its payout waits for these rows; `id` is that of the payout. */
+  async function refundDuringApproval(rows: (id: string) => string, isRefundFirst: boolean): Promise<void> {
     const merchant = await shop.newMerchant();
-    const id = await sale(merchant, '100.00');
+    const sold = await sale(merchant, '100.00');
     await setBank(merchant);
     const { settlement_id: settlementId } = await cut(merchant);
     await approve(settlementId);
     const payout = await done('POST', '/payouts', { settlement_ids: [settlementId], format: 'csv' });
     let approval: Promise<void> | undefined;
-    await holding(shop.connection, "projections where name = 'ledger'", async () => {
-      await refund(id, '1.00');
+    await holding(shop.connection, rows(payout.payout_id), async () => {
+      if (isRefundFirst) await refund(sold, '1.00');
       const path = `/payouts/${payout.payout_id}/approve`;
       approval = refused(400, /available now is lower/, 'POST', path, undefined, accountant);
       await expect.poll(() => Promise.race([approval, isWaiting()])).toBe(true);
+      if (!isRefundFirst) await refund(sold, '1.00');
     });
     await approval;
-  });
+  }
+
+  test('is not approved from a ledger that another process still folds', () =>
+    refundDuringApproval(() => "projections where name = 'ledger'", true));
+
+  test('is not approved without a refund that is finished after the ledger was folded', () =>
+    refundDuringApproval((id) => `payouts where payout_id = '${id}'`, false));
 
   test('is neither made nor approved while the terms have a hold, also one that came after the cut', async () => {
     const merchant = await shop.newMerchant();

@@ -9,7 +9,7 @@ import { appendAudits } from '../audit/audit.ts';
 import { iso, isoOrNull } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import type { Decision } from '../database/decision.ts';
-import { DEBITS_UNDER_WAY, holdLedger, lockCycles, type Owner, ownerKey, ownerRows } from './cycles.ts';
+import { debitsUnderWay, holdLedger, lockCycles, type Owner, ownerKey, ownerRows } from './cycles.ts';
 import { currentHolidays } from './holidays.ts';
 import { rowOf, type Settlement, type SettlementRow, settlementOf, tell } from './rows.ts';
 
@@ -146,14 +146,18 @@ async function takeEntries(
 }
 
 /** The sums by settlement. A payout that was approved counts until its entry is in a settlement. Only what is delayed is pending. */
-async function readSums(transaction: Database['query'], cuts: readonly Begun[]): Promise<Map<string, CutSums>> {
+async function readSums(
+  transaction: Database['query'],
+  cuts: readonly Begun[],
+  folded: bigint,
+): Promise<Map<string, CutSums>> {
   if (cuts.length === 0) return new Map();
   const lines = await takeEntries(transaction, cuts);
   const mids = cuts.map(({ owner }) => owner.mid);
   const days = cuts.map(({ facts, until }) => settlementDay(until, facts.terms?.timeZone));
   const { rows } = await sql<Omit<CutSums, 'lines'> & { settlementId: string }>`
     with under_way as (
-      select mid, currency, sum(amount) as amount from (${sql.raw(DEBITS_UNDER_WAY)}) u
+      select mid, currency, sum(amount) as amount from (${sql.raw(debitsUnderWay(folded))}) u
       where mid = any (${mids}::uuid[]) group by 1, 2
     )
     select i.settlement_id, (
@@ -186,14 +190,15 @@ export async function cutTogether(
 ): Promise<(Cut | undefined)[] | undefined> {
   await sql.raw(INDEX_SCANS).execute(transaction);
   await lockCycles(transaction, owners);
-  if (!(await holdLedger(transaction, historyNumber))) return undefined;
+  const folded = await holdLedger(transaction, historyNumber);
+  if (folded === undefined) return undefined;
   const factsOf = await readFacts(transaction, owners);
   const decided = owners.map((owner) => {
     const facts = factsOf(owner);
     return { owner, facts, settlementId: newId(), until: until(owner, facts) };
   });
   const begun = decided.filter((cut): cut is Begun => typeof cut.until === 'number');
-  const sums = await readSums(transaction, begun);
+  const sums = await readSums(transaction, begun, folded);
   const written: Decision<Settlement>[] = [];
   const cuts = decided.map(({ owner, facts, settlementId, until: moment }): Cut | undefined => {
     if (typeof moment !== 'number') return moment && { settlement: moment, isNew: false };

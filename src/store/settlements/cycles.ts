@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { OPEN_STATES } from '../cards/cards.ts';
 import type { Database } from '../database/database.ts';
-import { PAYOUT_BRANDS } from '../reports/rollup-deltas.ts';
+import { events, MOVEMENTS, PAYOUT_BRANDS } from '../reports/rollup-deltas.ts';
 
 export interface Owner {
   mid: string;
@@ -23,20 +23,30 @@ export async function lockCycles(transaction: Database['query'], owners: readonl
     order by c.mid, c.currency for update of c`.execute(transaction);
 }
 
-/** Whether the ledger has the history up to this number; then nothing is folded, and it is not built again, meanwhile. */
-export async function holdLedger(transaction: Database['query'], historyNumber: bigint): Promise<boolean> {
-  const { rows } = await sql<{ isComplete: boolean }>`
-    select backfill_before is null and history_number >= ${historyNumber} as is_complete
+/**
+ * The number of the history up to which the ledger has it; undefined if that is less than this one. Nothing is folded, and
+ * the ledger is not built again, until the transaction ends.
+ */
+export async function holdLedger(transaction: Database['query'], historyNumber: bigint): Promise<bigint | undefined> {
+  const { rows } = await sql<{ folded: bigint | null }>`
+    select case when backfill_before is null and history_number >= ${historyNumber} then history_number end as folded
     from projections where name = 'ledger' for share`.execute(transaction);
-  return rows[0]?.isComplete === true;
+  return rows[0]?.folded ?? undefined;
 }
 
+/** SQL: what history rows above this number take from balances. They may have been committed since the ledger was held. */
+const unfoldedDebits = (folded: bigint): string => `
+  select m.mid, m.currency, m.amount from (
+    with events as materialized (${events(`(select * from history where number > ${folded}) h`, 'true')}) ${MOVEMENTS}
+  ) m join payments p using (mid, payment_id)
+  where m.type <> 'sale' or p.brand in ${PAYOUT_BRANDS}`;
+
 /**
- * Refunds and payouts to payers that the provider has not finished: they will take money that the balance still has. They
- * are queried, or wait for an operator, so that the indexes of what is due and of marks find them. What an operator has
- * dismissed no longer counts.
+ * SQL: what will be taken from balances that are folded up to this number of the history: refunds and payouts to payers that
+ * the provider has not finished, and what was finished meanwhile. The former are queried, or wait for an operator, so that
+ * the indexes of what is due and of marks find them. What an operator has dismissed no longer counts.
  */
-export const DEBITS_UNDER_WAY = `
+export const debitsUnderWay = (folded: bigint): string => `
   select o.mid, p.currency, o.amount from operations o join payments p using (mid, payment_id)
   where o.due_at is not null and o.state = 'sent' and o.verb in ('refund', 'credit')
   union all
@@ -45,4 +55,5 @@ export const DEBITS_UNDER_WAY = `
   union all
   select p.mid, p.currency, p.amount from payments p
   where (p.due_at is not null or p.attention is not null) and p.brand in ${PAYOUT_BRANDS}
-    and (p.state in (${OPEN_STATES}) or p.attention = 'late_success')`;
+    and (p.state in (${OPEN_STATES}) or p.attention = 'late_success')
+  union all ${unfoldedDebits(folded)}`;

@@ -157,7 +157,7 @@ export function createFeeInvoiceStore({ query }: Database): FeeInvoiceStore {
     make: (owner, until, historyNumber, compose, audit) =>
       query.transaction().execute(async (transaction) => {
         await lockCycles(transaction, [owner]);
-        if (!(await holdLedger(transaction, historyNumber))) return undefined;
+        if ((await holdLedger(transaction, historyNumber)) === undefined) return undefined;
         const found = await feesOf(transaction, owner, until);
         if (!found || found.lines.length === 0) {
           await sql`update settlements s set invoice_due_at = null where ${uninvoiced(owner, until)}`.execute(

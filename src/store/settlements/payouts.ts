@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import type { Decision } from '../database/decision.ts';
 import { addEntries } from '../ledger/entries.ts';
 import type { BankAccount } from './bank-accounts.ts';
-import { DEBITS_UNDER_WAY, holdLedger, type Owner, ownerKey } from './cycles.ts';
+import { debitsUnderWay, holdLedger, type Owner, ownerKey } from './cycles.ts';
 import { writeMessages } from './messages.ts';
 
 export interface Payout {
@@ -226,7 +226,8 @@ export function createPayoutStore({ query }: Database): PayoutStore {
         // Cuts and other payouts of these accounts wait.
         await sql`select from settlement_cycles where mid = any (${mids}::uuid[]) and currency = ${currency}
           order by mid for update`.execute(transaction);
-        if (!(await holdLedger(transaction, historyNumber))) return undefined;
+        const folded = await holdLedger(transaction, historyNumber);
+        if (folded === undefined) return undefined;
         const receiverOf = await receiversOf(transaction, mids);
         const accounts = mids.map((mid) => LEDGER_ACCOUNTS.balance.name.replace('{mid}', mid));
         const sums = await sql<{ account: string; amount: bigint }>`
@@ -236,7 +237,7 @@ export function createPayoutStore({ query }: Database): PayoutStore {
             join unnest(${accounts}::text[], ${mids.map(today)}::date[]) i(account, today) on s.account = i.account
             where s.currency = ${currency} and s.available_on <= i.today
             union all
-            select i.account, -u.amount from (${sql.raw(DEBITS_UNDER_WAY)}) u
+            select i.account, -u.amount from (${sql.raw(debitsUnderWay(folded))}) u
             join unnest(${accounts}::text[], ${mids}::uuid[]) i(account, mid) on u.mid = i.mid
             where u.currency = ${currency}
           ) parts group by 1`.execute(transaction);
