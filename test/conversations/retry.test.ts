@@ -14,11 +14,12 @@ const setOutcome = (merchant: Merchant, outcome: 'success' | 'decline') =>
     'vcard.decline': [outcome === 'success' ? 'other@example.com' : 'success@example.com'],
   });
 
-/** A declined repetition of a payment that succeeded. */
-async function declinedRepetition(fields: Fields = {}) {
+/** A declined repetition of a payment that succeeded; `before` happens between them. */
+async function declinedRepetition(fields: Fields = {}, before?: (merchant: Merchant) => Promise<unknown>) {
   const merchant = await shop.newMerchant();
   const first = (await shop.sale({ recurring_init: 'Y' }, merchant)).body;
   await setOutcome(merchant, 'decline');
+  await before?.(merchant);
   const order_id = newOrderId();
   const { body } = await shop.post({
     action: 'RECURRING_SALE',
@@ -69,6 +70,18 @@ test('a declined retry can be retried, also by the id of the first decline, and 
   await setOutcome(merchant, 'success');
   expect((await retry(declined, merchant)).body.status).toBe('settled');
   expect(await checkout.attempts(order_id, merchant)).toHaveLength(4);
+});
+
+test('what only a review made an authorisation is captured', async () => {
+  let rule = '';
+  const { merchant, declined } = await declinedRepetition({}, async ({ mid }) => {
+    const condition = { field: 'brand', op: '=', value: 'vcard' };
+    const action = { kind: 'review', hours: 24, then: 'refuse' };
+    rule = (await shop.admin('POST', '/risk/rules', { mid, name: 'All', condition, action, state: 'on' })).body.rule_id;
+  });
+  await shop.admin('DELETE', `/risk/rules/${rule}`);
+  await setOutcome(merchant, 'success');
+  expect((await retry(declined, merchant)).body.status).toBe('settled');
 });
 
 test('an authorisation stays an authorisation', async () => {
