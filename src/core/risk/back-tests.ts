@@ -16,7 +16,7 @@ import type { RuleTerms } from '../../store/risk/rules.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Gateway } from '../context.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
-import { factsOfPayment, inputOf, keysOf, lookupsOf, paddedBin, withFindings } from './facts.ts';
+import { factsOfPayment, inputOf, keysOf, lookupsOf, withFindings } from './facts.ts';
 import { seesOwner } from './lists.ts';
 
 /** What velocities count of a payment. */
@@ -142,7 +142,7 @@ function createTester(gateway: Gateway, rule: TestedRule, condition: Condition, 
           values: {},
           measurements: [],
           lookups: lookupsOf(set, facts, []),
-          bin: typeof facts.bin === 'string' ? paddedBin(facts.bin) : undefined,
+          bin: typeof facts.bin === 'string' ? facts.bin : undefined,
           networks: typeof facts.ip === 'string' ? rangesAround(facts.ip) : undefined,
           volumes: [],
         };

@@ -1,8 +1,6 @@
 /** Brings ranges of card numbers to the digits that risk rules know of a card. */
-import { BIN_DIGITS } from '../../rules/risk/list-kinds.ts';
+import { BIN_DIGITS, RANGE_DIGITS } from '../../rules/risk/list-kinds.ts';
 import type { BinRange } from '../../store/risk/data.ts';
-
-export const RANGE_DIGITS = 12;
 
 /** The numbers of one prefix. */
 const PREFIX = 10n ** BigInt(RANGE_DIGITS - BIN_DIGITS.most);

@@ -5,10 +5,11 @@ import { CsvProblem, csvRecords } from '../../lib/text/csv-reader.ts';
 import { COUNTRIES } from '../../rules/countries.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { FUNDINGS } from '../../rules/risk/fields.ts';
+import { RANGE_DIGITS } from '../../rules/risk/list-kinds.ts';
 import type { BinRange, IpNetwork } from '../../store/risk/data.ts';
 import type { Gateway } from '../context.ts';
 import { auditEntry, type Caller } from '../operators/principal.ts';
-import { RANGE_DIGITS, wholePrefixes } from './card-ranges.ts';
+import { wholePrefixes } from './card-ranges.ts';
 
 const BIN_COLUMNS = ['from', 'to', 'network', 'country', 'funding', 'issuer'] as const;
 const NETWORK_COLUMNS = ['network', 'country'] as const;

@@ -23,7 +23,7 @@ import type { Evaluation, Findings, Keys } from '../../store/risk/findings.ts';
 import { NO_VOLUME, type Volume } from '../../store/risk/volumes.ts';
 import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
-import { defined, factsOfPayment, inputOf, keysOf, lookupsOf, paddedBin, type Seen, withFindings } from './facts.ts';
+import { defined, factsOfPayment, inputOf, keysOf, lookupsOf, type Seen, withFindings } from './facts.ts';
 import { volumeQuery } from './volume.ts';
 
 /** The reason for which a payment is not submitted; undefined if it is. */
@@ -292,7 +292,7 @@ export function dataFor(
 ): Pick<Evaluation, 'bin' | 'networks' | 'asksForCard' | 'asksForLowValue'> {
   const isBinAsked = fields.has('bin_country') || fields.has('funding') || fields.has('network');
   return {
-    bin: typeof bin === 'string' && isBinAsked ? paddedBin(bin) : undefined,
+    bin: typeof bin === 'string' && isBinAsked ? bin : undefined,
     networks: typeof ip === 'string' && fields.has('ip_country') ? rangesAround(ip) : undefined,
     asksForCard: fields.has('is_new_card'),
     asksForLowValue: exemptions.has('low_value'),

@@ -96,9 +96,6 @@ export function inputOf(facts: Facts): Record<string, unknown> {
   return input;
 }
 
-/** A card number as the ranges of card numbers are stored: its first digits, padded. */
-export const paddedBin = (bin: string): bigint => BigInt(bin.slice(0, 12).padEnd(12, '0'));
-
 /** The entries of lists that would match; none for a field that is not known. `others` are further texts of the card. */
 export const lookupsOf = ({ lists }: RuleSet, facts: Facts, others: readonly string[]): ListLookup[] =>
   lists.map(({ listId, field }) => {

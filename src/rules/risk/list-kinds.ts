@@ -6,6 +6,9 @@ import { COUNTRIES } from '../countries.ts';
 /** Shorter prefixes of card numbers name a network; longer ones would be card numbers. */
 export const BIN_DIGITS = { least: 4, most: 8 } as const;
 
+/** The digits of the first and last number of a range of cards. */
+export const RANGE_DIGITS = 12;
+
 export interface ListKind {
   /** An entry in its stored form; undefined if it is not valid. */
   read(value: string): string | undefined;

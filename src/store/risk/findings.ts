@@ -3,6 +3,7 @@ import { LIMITS } from '../../rules/limits.ts';
 import { AUTHENTICATION_REQUIRED, UNCOUNTED_DECLINES } from '../../rules/reasons.ts';
 import type { RiskDecision } from '../../rules/risk/actions.ts';
 import { type LowValueUse, NO_LOW_VALUE_USE } from '../../rules/risk/exemptions.ts';
+import { RANGE_DIGITS } from '../../rules/risk/list-kinds.ts';
 import { KEY_FIELDS, type KeyField, LOOKED_UP_FIELDS, type Measurement } from '../../rules/risk/velocities.ts';
 import { iso } from '../database/columns.ts';
 import { type Column, itemRows } from '../database/item-rows.ts';
@@ -50,8 +51,8 @@ export interface Evaluation extends PaymentKey {
   volumes: readonly VolumeQuery[];
   /** The account has limits in this currency, so that the payment is counted. */
   countsVolume?: boolean;
-  /** A card number, padded to twelve digits, and the networks around an address; undefined if nobody asks. */
-  bin?: bigint | undefined;
+  /** The first digits of a card number, and the networks around an address; undefined if nobody asks. */
+  bin?: string | undefined;
   networks?: readonly string[] | undefined;
   /** Whether it matters if an earlier payment had the card. */
   asksForCard?: boolean;
@@ -182,14 +183,15 @@ const COUNT_LOW_VALUE = `
   )
   group by n`;
 
+/** A range of card numbers is found if it has all numbers with the first digits that are known. */
 const FIND_DATA = `
   select i.n, b.network, b.country, b.funding, c.country as "ipCountry", exists (
       select from risk_decisions d where d.card_key = i.card_key and d.mid = i.mid and d.payment_id <> i.payment_id
     ) as "isKnownCard"
-  from jsonb_to_recordset($1::jsonb) as i(n int, mid uuid, payment_id uuid, card_key text, bin bigint, networks text[])
+  from jsonb_to_recordset($1::jsonb) as i(n int, mid uuid, payment_id uuid, card_key text, bin bigint, last_bin bigint, networks text[])
   left join lateral (
     select * from risk_bins b where b.first_number <= i.bin order by b.first_number desc limit 1
-  ) b on b.last_number >= i.bin
+  ) b on b.last_number >= i.last_bin
   left join lateral (
     select r.country from risk_ip_countries r where r.network = any (i.networks)
     order by split_part(r.network, '/', 2)::int desc limit 1
@@ -324,7 +326,8 @@ async function readData(runner: Runner, items: readonly Evaluation[]): Promise<M
   const rows = items.flatMap(({ mid, paymentId, keys, bin, networks = [], asksForCard }, n) => {
     const card = asksForCard ? (keys.card ?? null) : null;
     if (card === null && bin === undefined && networks.length === 0) return [];
-    return { n, mid, payment_id: paymentId, card_key: card, bin: bin?.toString() ?? null, networks };
+    const [first, last] = ['0', '9'].map((digit) => bin?.padEnd(RANGE_DIGITS, digit) ?? null);
+    return { n, mid, payment_id: paymentId, card_key: card, bin: first, last_bin: last, networks };
   });
   if (rows.length === 0) return new Map();
   const found = await runner.query<Data>({ name: 'risk_data', text: FIND_DATA, values: [JSON.stringify(rows)] });

@@ -84,6 +84,20 @@ test('ranges with more digits than rules know of a card match only by what they 
   await shop.admin('DELETE', `/risk/rules/${rule}`);
 });
 
+test('a range with more digits than are known of a card does not match', async () => {
+  const csv = 'from,to,country\n41111100,41111149,DE\n41111150,41111199,FR\n4200,4299,NL';
+  expect((await upload('/risk/bins', csv)).status).toBe(200);
+  const rule = await newRule({ condition: { field: 'bin_country', op: 'in', value: ['DE', 'FR', 'NL'] } });
+  const decide = async (bin: string) =>
+    (await shop.admin('POST', '/risk/try', { mid: merchant.mid, payment: { bin } })).body.decision;
+  expect([await decide('411111'), await decide('41111120'), await decide('422222')]).toEqual([
+    'none',
+    'block',
+    'block',
+  ]);
+  await shop.admin('DELETE', `/risk/rules/${rule}`);
+});
+
 test('the country of an IP address is that of the narrowest network', async () => {
   await upload('/risk/ip-countries', 'network,country\n203.0.113.0/24,FR\n203.0.113.128/25,DE');
   const rule = await newRule({ condition: { field: 'ip_country', op: '=', value: 'fr' } });
