@@ -10,7 +10,6 @@ import { composeEntry } from '../../src/rules/ledger.ts';
 import { withClient } from '../../src/store/database/bounded-client.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { addEntries } from '../../src/store/ledger/entries.ts';
-import { STRIPE_CREDENTIALS } from '../doubles/stripe.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, openShop } from '../support/gateway.ts';
 import { holding } from '../support/held-rows.ts';
@@ -855,13 +854,10 @@ describe('a payment of a provider', () => {
     expect((await done('GET', '/provider-payments')).items).toHaveLength(1);
   });
 
-  test('is of a provider that the installation has, or has entries of', async () => {
-    const input = { connector: 'stripe', currency: 'USD', amount: '1.00', received_on: '2026-01-31' };
-    await refused(400, /connector/, 'POST', '/provider-payments', { ...input, reference: 'S-1' });
-    const credentials = STRIPE_CREDENTIALS;
-    const connection = await done('POST', '/connections', { connector: 'stripe', name: 'Stripe', credentials });
-    await done('POST', '/provider-payments', { ...input, reference: 'S-1' });
-    await call('DELETE', `/connections/${connection.connection_id}`);
-    await done('POST', '/provider-payments', { ...input, reference: 'S-2' });
+  test('is of a provider that payments can have', async () => {
+    const input = { currency: 'USD', amount: '1.00', received_on: '2026-01-31' };
+    const wrong = { ...input, connector: 'strpe', reference: 'S-1' };
+    await refused(400, /connector/, 'POST', '/provider-payments', wrong);
+    await done('POST', '/provider-payments', { ...input, connector: 'stripe', reference: 'S-1' });
   });
 });

@@ -3,6 +3,7 @@ import { newId } from '../../lib/crypto/id.ts';
 import { dateTime } from '../../lib/time/date-time.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { composeEntry } from '../../rules/ledger.ts';
+import { LINE_CHOICES } from '../../rules/price-plans.ts';
 import type { ProviderPayment } from '../../store/settlements/payouts.ts';
 import { listConnections } from '../connections/connections.ts';
 import type { Gateway } from '../context.ts';
@@ -16,15 +17,16 @@ export type { ProviderPayment } from '../../store/settlements/payouts.ts';
 export const PROVIDER_PAYMENT_FIELDS = ['connector', 'currency', 'amount', 'reference', 'received_on'] as const;
 export type ProviderPaymentInput = Readonly<Partial<Record<(typeof PROVIDER_PAYMENT_FIELDS)[number], unknown>>>;
 
-/** The connectors whose providers may pay: those of the installation and of its connections, and former ones with entries. */
+/** The connectors whose providers are expected to pay: those of the installation and of its connections, and former ones with entries. */
 export async function listProviders(gateway: Gateway): Promise<string[]> {
   const [connections, { rows }] = await Promise.all([listConnections(gateway, { mids: null }), receivables(gateway)]);
   const names = [...connections, ...rows].map(({ connector }) => connector);
   return [...new Set([...Object.keys(gateway.connectors), ...names])].sort();
 }
 
+/** One that payments can have, or have had: nothing would be owed to a misspelt one. */
 async function readConnector(gateway: Gateway, value: unknown): Promise<string> {
-  const known = (await listProviders(gateway)).find((connector) => connector === value);
+  const known = [...LINE_CHOICES.connectors, ...(await listProviders(gateway))].find((name) => name === value);
   if (known === undefined) throw invalid('connector', 'The connector of payments, as they are listed, such as stripe.');
   return known;
 }
