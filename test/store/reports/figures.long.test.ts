@@ -116,7 +116,7 @@ describe('reads few rows of the history and of payments', () => {
   const check = async ({ text, values }: { text: string; values: unknown[] }): Promise<number> => {
     const reading = await readingOf(pool, text, values);
     const details = JSON.stringify(reading);
-    expect(reading.reads, details).toContain('history_by_number');
+    expect(reading.reads, details).toContain('history_in_order');
     expect(
       reading.reads.some((index) => index.startsWith('rollup')),
       details,
