@@ -12,7 +12,7 @@ import { verifyAt } from '../../src/store/installation/verify.ts';
 import { addEntries } from '../../src/store/ledger/entries.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, openShop } from '../support/gateway.ts';
-import { holding } from '../support/held-rows.ts';
+import { holding, waitingLocksOf } from '../support/held-rows.ts';
 
 const shop = openShop({ simulator: true });
 const DAY = 86_400;
@@ -50,11 +50,7 @@ const settlements = async ({ mid }: Merchant): Promise<Answer['body'][]> =>
   (await done('GET', `/settlements?mid=${mid}`)).items;
 
 /** Whether a session waits for a lock. */
-const isWaiting = async (): Promise<boolean> => {
-  const [row] = await shop.rows(`select count(*)::int as locks from pg_locks l join pg_stat_activity a using (pid)
-    where not l.granted and a.datname = current_database()`);
-  return Number(row?.locks) > 0;
-};
+const isWaiting = async (): Promise<boolean> => Number((await shop.rows(waitingLocksOf()))[0]?.locks) > 0;
 
 /** A settlement whose payout was approved. */
 async function paidOut(merchant: Merchant, amount: string) {

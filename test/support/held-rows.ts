@@ -16,7 +16,8 @@ export async function holding(connection: Connection, rows: string, something: (
   }
 }
 
-/** How many locks the sessions of this name wait for, as a query. */
-export const waitingLocksOf = (application: string): string =>
+/** How many locks the sessions of this name, or all of the database, wait for, as a query. */
+export const waitingLocksOf = (application?: string): string =>
   `select count(*)::int as locks from pg_locks join pg_stat_activity using (pid)
-   where not granted and datname = current_database() and application_name = '${application}'`;
+   where not granted and datname = current_database()
+     ${application === undefined ? '' : `and application_name = '${application}'`}`;

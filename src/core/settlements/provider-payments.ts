@@ -26,7 +26,8 @@ export async function listProviders(gateway: Gateway): Promise<string[]> {
 
 /** One that payments can have, or have had: nothing would be owed to a misspelt one. */
 async function readConnector(gateway: Gateway, value: unknown): Promise<string> {
-  const known = [...LINE_CHOICES.connectors, ...(await listProviders(gateway))].find((name) => name === value);
+  const isNamed = (name: string): boolean => name === value;
+  const known = LINE_CHOICES.connectors.find(isNamed) ?? (await listProviders(gateway)).find(isNamed);
   if (known === undefined) throw invalid('connector', 'The connector of payments, as they are listed, such as stripe.');
   return known;
 }

@@ -19,10 +19,10 @@ export interface VolumeLimit {
 
 const KNOWN = ['per', 'currency', 'brands', 'amount', 'count'];
 const LIMITS_MOST = 50;
+const COUNT_MOST = 10_000_000;
 
 /** How long before its decision a payment may have been opened, at most: longer than any session. */
 export const OPENED_BEFORE_MS = LIMITS.dayMs;
-const COUNT_MOST = 10_000_000;
 
 export const limitUnits = ({ amount, currency }: VolumeLimit): bigint | undefined => {
   const units = amount === undefined ? 'malformed' : minorUnits(amount, exponentOf(currency));
