@@ -304,6 +304,9 @@ const CHECKOUT_BRANDS: Readonly<Record<string, Brand>> = {
   },
 };
 
+/** The labels of all brands, including those of Checkout only. */
+export const BRAND_LABELS: readonly string[] = Object.keys({ ...CHECKOUT_BRANDS, ...BRANDS });
+
 /** The table entry of any brand, including those of Checkout only. */
 export const brandOf = (label: string): Brand | undefined => BRANDS[label] ?? CHECKOUT_BRANDS[label];
 

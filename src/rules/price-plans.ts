@@ -3,7 +3,7 @@ import { NETWORK_NAMES } from '../lib/cards/networks.ts';
 import { areBoundsReversed, BOUND_DIGITS, scaledDecimal } from '../lib/money/decimal.ts';
 import { isAbsent, isObject, isText } from '../lib/text/json.ts';
 import { dateTime } from '../lib/time/date-time.ts';
-import { BRANDS, CARD } from './brands.ts';
+import { BRAND_LABELS, BRANDS, CARD } from './brands.ts';
 import { CONNECTORS } from './connectors.ts';
 import { CURRENCIES, exponentOf } from './currencies.ts';
 import type { Problem } from './errors.ts';
@@ -28,7 +28,7 @@ const MOST_VALUES = 500;
 
 /** What the lists of a line may contain. */
 export const LINE_CHOICES = {
-  brands: [CARD, ...Object.keys(BRANDS).filter((label) => label !== CARD)],
+  brands: BRAND_LABELS,
   networks: NETWORK_NAMES as readonly string[],
   currencies: Object.keys(CURRENCIES).sort(),
   connectors: [

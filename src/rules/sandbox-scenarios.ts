@@ -1,5 +1,4 @@
 /** The responses and faults that the provider simulator can be configured for. */
-import { BRANDS, CARD } from './brands.ts';
 
 export const PROVIDER_STATUSES = ['executed', 'rejected', 'pending'] as const;
 
@@ -13,9 +12,6 @@ export const FAULT_MODES = [
   'decline',
   'none',
 ] as const;
-
-/** The brands that a fault may be for. */
-export const FAULT_BRANDS: readonly string[] = [CARD, ...Object.keys(BRANDS)];
 
 /** A code of ISO 8583, and an advice of a network. */
 export const DECLINE_CODE = /^[\dA-Z]{2}$/;

@@ -1,6 +1,6 @@
 /** The fields of a payment that conditions of risk rules compare, and how their values are written. */
 import { NETWORK_NAMES } from '../../lib/cards/networks.ts';
-import { BRANDS, CARD } from '../brands.ts';
+import { BRAND_LABELS } from '../brands.ts';
 import { CURRENCIES } from '../currencies.ts';
 import { type ListKindName, listKindOf } from './list-kinds.ts';
 
@@ -46,7 +46,7 @@ export const RISK_FIELDS = {
     expects: 'A currency code of three capital letters, such as EUR.',
     read: (value) => (CURRENCIES[value] ? value : undefined),
   },
-  brand: oneOf([CARD, ...Object.keys(BRANDS)], 'Its brand.', 'The label of a brand, such as card.'),
+  brand: oneOf(BRAND_LABELS, 'Its brand.', 'The label of a brand, such as card.'),
   network: oneOf(NETWORK_NAMES, 'The network of the card.', 'A card network, such as visa.'),
   bin: inForm('bin', 'The first digits of the card number; a shorter value matches as a prefix.'),
   bin_country: inForm('country', 'The country of the card’s bank, from the imported card ranges.'),

@@ -1,11 +1,6 @@
 /** The clock and the sandbox API in the OpenAPI document. */
-import {
-  DECLINE_ADVICE,
-  DECLINE_CODE,
-  FAULT_BRANDS,
-  FAULT_MODES,
-  PROVIDER_STATUSES,
-} from '../../rules/sandbox-scenarios.ts';
+import { BRAND_LABELS } from '../../rules/brands.ts';
+import { DECLINE_ADVICE, DECLINE_CODE, FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
 import { accountRefusals, call, commonRefusals, paymentRefusals } from './operator-call.ts';
 import {
   answers,
@@ -128,7 +123,7 @@ export const SANDBOX_PATHS: Readonly<Record<string, Json>> = {
           { mode: choice(FAULT_MODES) },
           {
             mid: orNull(uuid),
-            brand: orNull(choice(FAULT_BRANDS)),
+            brand: orNull(choice(BRAND_LABELS)),
             count: { type: 'integer', minimum: 1, maximum: 10_000, default: 1 },
             code: described({ ...text, pattern: DECLINE_CODE.source }, 'Of `decline`: a response code of ISO 8583.'),
             advice: described({ ...text, pattern: DECLINE_ADVICE.source }, 'Of `decline`: the advice of the network.'),

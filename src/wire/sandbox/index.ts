@@ -5,16 +5,11 @@ import { listFaults, readLedger, runScenario, setFault } from '../../core/sandbo
 import { isUuid } from '../../lib/crypto/id.ts';
 import { isUtcMoment } from '../../lib/text/identifiers.ts';
 import { isObject, isText } from '../../lib/text/json.ts';
+import { BRAND_LABELS } from '../../rules/brands.ts';
 import { CAUSE_LENGTH } from '../../rules/chargebacks.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import {
-  DECLINE_ADVICE,
-  DECLINE_CODE,
-  FAULT_BRANDS,
-  FAULT_MODES,
-  PROVIDER_STATUSES,
-} from '../../rules/sandbox-scenarios.ts';
+import { DECLINE_ADVICE, DECLINE_CODE, FAULT_MODES, PROVIDER_STATUSES } from '../../rules/sandbox-scenarios.ts';
 import { type Access, needs, readOptionalJson, requireBearer, requireSeen } from '../bearer.ts';
 import { type BodyChecks, isCount, readBody } from './body.ts';
 import { callbackInboxAdminRoutes } from './callback-inbox.ts';
@@ -44,7 +39,7 @@ function isChargeback(value: unknown): boolean {
 
 const FAULT_BODY: BodyChecks = {
   mid: (value) => typeof value === 'string' && isUuid(value),
-  brand: (value) => isOneOf(FAULT_BRANDS, value),
+  brand: (value) => isOneOf(BRAND_LABELS, value),
   mode: (value) => isOneOf(FAULT_MODES, value),
   code: (value) => typeof value === 'string' && DECLINE_CODE.test(value),
   advice: (value) => typeof value === 'string' && DECLINE_ADVICE.test(value),

@@ -2,13 +2,13 @@
 import type { Account, Gateway } from '../../../core/context.ts';
 import { NETWORK_NAMES, networkTitle } from '../../../lib/cards/networks.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
-import { BRANDS, CARD, isForPayers } from '../../../rules/brands.ts';
+import { BRAND_LABELS, BRANDS, CARD, isForPayers } from '../../../rules/brands.ts';
 import type { SettingName } from '../../../rules/settings.ts';
 import { localeFor } from '../../locale.ts';
 import { methodNames } from '../../pay/method-names.ts';
 import { badge } from '../frame/parts.ts';
 import { languageTag, panelTexts } from '../locales/index.ts';
-import { FOR_PAYERS, METHOD_LABELS } from '../payments/methods.ts';
+import { FOR_PAYERS } from '../payments/methods.ts';
 
 const text = panelTexts.settings;
 
@@ -24,7 +24,7 @@ const WALLET_A_NETWORKS = ['visa', 'masterCard', 'amex', 'discover', 'jcb', 'mae
 const WALLET_B_NETWORKS = ['AMEX', 'DISCOVER', 'JCB', 'MASTERCARD', 'VISA'];
 
 const LISTS: Readonly<Partial<Record<SettingName, ListSetting>>> = {
-  brands: { values: METHOD_LABELS, isOrdered: true },
+  brands: { values: BRAND_LABELS, isOrdered: true },
   page_methods: { values: FOR_PAYERS, isOrdered: true },
   card_networks: { values: NETWORK_NAMES, isOrdered: true },
   'wallets.wallet-a.merchant_capabilities': {
@@ -43,7 +43,7 @@ export function listValueName(name: SettingName, value: string, account?: Pick<A
   if (known !== undefined) return known;
   if (name === 'brands' || name === 'page_methods') {
     const settings = account ?? { settings: { method_names: {}, brand_aliases: {} } as Account['settings'] };
-    return methodNames(METHOD_LABELS, settings, localeFor(languageTag(), undefined))(value);
+    return methodNames(BRAND_LABELS, settings, localeFor(languageTag(), undefined))(value);
   }
   return networkTitle(value.toLowerCase()) ?? text.list.otherCards;
 }

@@ -1,11 +1,12 @@
 /** Settings that map names to methods: their rows in a form, and the text of the setting that the rows stand for. */
 import { type Html, html } from '../../../lib/text/html.ts';
+import { BRAND_LABELS } from '../../../rules/brands.ts';
 import type { SettingName } from '../../../rules/settings.ts';
 import { localeFor } from '../../locale.ts';
 import { LANGUAGES } from '../../locales/index.ts';
 import { pairRows, submittedRows } from '../frame/pair-rows.ts';
 import { languageTag, panelTexts } from '../locales/index.ts';
-import { FOR_PAYERS, METHOD_LABELS, methodName } from '../payments/methods.ts';
+import { FOR_PAYERS, methodName } from '../payments/methods.ts';
 
 const text = panelTexts.settings;
 
@@ -21,7 +22,7 @@ const pairsOf = (value: string): Pair[] =>
     .map((line) => line.split(/:\s*/, 2))
     .filter((pair): pair is Pair => pair.length === 2);
 
-export const methodChoices = (labels = METHOD_LABELS): [string, string][] => [
+export const methodChoices = (labels = BRAND_LABELS): [string, string][] => [
   ['', text.pairs.none],
   ...labels.map((label): [string, string] => [label, methodName(label)]),
 ];

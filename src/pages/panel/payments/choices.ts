@@ -1,12 +1,13 @@
 /** The brands, networks and currencies that forms of the panel offer, with their names. */
 import { NETWORK_NAMES, networkTitle } from '../../../lib/cards/networks.ts';
+import { BRAND_LABELS } from '../../../rules/brands.ts';
 import { CURRENCIES } from '../../../rules/currencies.ts';
 import { languageTag, panelTexts } from '../locales/index.ts';
-import { METHOD_LABELS, methodName } from './methods.ts';
+import { methodName } from './methods.ts';
 
 type Choices = [value: string, label: string][];
 
-export const brandChoices = (): Choices => METHOD_LABELS.map((label) => [label, methodName(label)]);
+export const brandChoices = (): Choices => BRAND_LABELS.map((label) => [label, methodName(label)]);
 
 export const networkChoices = (): Choices =>
   NETWORK_NAMES.map((network) => [network, networkTitle(network) ?? panelTexts.settings.list.otherCards]);

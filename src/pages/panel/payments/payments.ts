@@ -8,7 +8,6 @@ import { NETWORK_NAMES, networkTitle } from '../../../lib/cards/networks.ts';
 import { isUuid } from '../../../lib/crypto/id.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { ATTENTIONS, type Attention } from '../../../rules/attention.ts';
-import { BRANDS, CARD } from '../../../rules/brands.ts';
 import { COUNTRIES } from '../../../rules/countries.ts';
 import { CURRENCIES } from '../../../rules/currencies.ts';
 import { LIMITS } from '../../../rules/limits.ts';
@@ -32,7 +31,8 @@ import {
 } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { languageTag, panelTexts } from '../locales/index.ts';
-import { methodCell, methodName } from './methods.ts';
+import { brandChoices } from './choices.ts';
+import { methodCell } from './methods.ts';
 import { filtersOf, savedFilterPages, savedFilters } from './saved-filters.ts';
 import { statusBadge } from './status.ts';
 
@@ -209,7 +209,7 @@ ${field({ name: 'to', label: text.to, value: query.to, type: 'date' })}
 ${field({ name: 'amount_from', label: text.amountFrom, value: query.amount_from, attributes: amount })}
 ${field({ name: 'amount_to', label: text.amountTo, value: query.amount_to, attributes: amount })}
 ${choiceField({ name: 'currency', label: text.currency, value: query.currency }, [any, ...Object.keys(CURRENCIES).map((one): [string, string] => [one, one])])}
-${choiceField({ name: 'brand', label: text.brand, value: query.brand }, [any, ...[CARD, ...Object.keys(BRANDS)].map((one): [string, string] => [one, methodName(one)])])}
+${choiceField({ name: 'brand', label: text.brand, value: query.brand }, [any, ...brandChoices()])}
 ${choiceField({ name: 'network', label: text.network, value: query.network }, [any, ...NETWORK_NAMES.map((one): [string, string] => [one, networkTitle(one) ?? text.otherNetwork])])}
 ${choiceField({ name: 'country', label: text.country, value: query.country }, [any, ...countryNames()])}
 ${connections.size > 0 && choiceField({ name: 'connection_id', label: text.connection, value: query.connection_id }, [any, ...connections])}

@@ -7,13 +7,15 @@ import { advanceClock } from '../../../core/sandbox/clock.ts';
 import { type Fault, listFaults, runScenario, setFault } from '../../../core/sandbox/scenarios.ts';
 import { isUuid } from '../../../lib/crypto/id.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
+import { BRAND_LABELS } from '../../../rules/brands.ts';
 import { invalidField, type Problem, Refusal } from '../../../rules/errors.ts';
-import { FAULT_BRANDS, FAULT_MODES, MOST_FAULTS } from '../../../rules/sandbox-scenarios.ts';
+import { FAULT_MODES, MOST_FAULTS } from '../../../rules/sandbox-scenarios.ts';
 import { formToken } from '../frame/layout.ts';
 import { type Column, choiceField, facts, field, money, notice, table, time, withQuery } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
-import { methodCell, methodName } from '../payments/methods.ts';
+import { brandChoices } from '../payments/choices.ts';
+import { methodCell } from '../payments/methods.ts';
 import { statusBadge } from '../payments/status.ts';
 import {
   accountForm,
@@ -111,7 +113,7 @@ async function faultSection(request: PanelRequest, chosen: ChosenAccount, sent: 
   const isShown = gateway.simulator !== undefined;
   const faults = isShown ? await listFaults(gateway, session.principal) : [];
   const fields = html`${choiceField({ name: 'mid', label: text.account, value: own.mid, error: error('fault_mid') }, scopes(request, chosen))}
-${choiceField({ name: 'brand', label: text.brand, error: error('brand') }, [['', text.anyBrand], ...FAULT_BRANDS.map((one): [string, string] => [one, methodName(one)])])}
+${choiceField({ name: 'brand', label: text.brand, error: error('brand') }, [['', text.anyBrand], ...brandChoices()])}
 ${choiceField(
   { name: 'mode', label: text.mode, value: sent?.form.get('mode'), error: error('mode') },
   FAULT_MODES.map((one): [string, string] => [one, text.modes[one] ?? one]),
@@ -202,7 +204,7 @@ const inject = (request: PanelRequest): Promise<PanelAnswer> =>
     const mode = FAULT_MODES.find((one) => one === sent.get('mode'));
     if (!mode) throw invalidField('mode', text.chooseOne);
     const brand = sent.get('brand') || undefined;
-    if (brand !== undefined && !FAULT_BRANDS.includes(brand)) throw invalidField('brand', text.chooseOne);
+    if (brand !== undefined && !BRAND_LABELS.includes(brand)) throw invalidField('brand', text.chooseOne);
     const count = wholeNumber(sent.get('count') ?? '');
     if (count < 1 || count > MOST_FAULTS) throw invalidField('count', text.wholeNumber);
     await setFault(gateway, caller, { ...(mid && { mid }), ...(brand && { brand }), mode, count });
