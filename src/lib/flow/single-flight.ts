@@ -27,16 +27,17 @@ export function createSingleFlight(
   let isRunning = false;
   let isRequested = false;
 
-  async function runRound(): Promise<boolean> {
-    const wasRequested = isRequested;
-    isRequested = false;
-    return (await round(wasRequested)) || isRequested;
-  }
-
   async function run(): Promise<void> {
     isRunning = true;
     try {
-      while (await runRound()) await pause(pauseMs);
+      for (;;) {
+        const wasRequested = isRequested;
+        isRequested = false;
+        const isMore = await round(wasRequested);
+        // Nothing is awaited between this check and the end of the run: a request in between would start no round.
+        if (!isMore && !isRequested) break;
+        await pause(pauseMs);
+      }
     } catch (error) {
       onError(error);
     }

@@ -63,6 +63,16 @@ test('a request during the pause between two rounds is not lost', async () => {
   expect(rounds.map(({ isRequested }) => isRequested)).toEqual([true, true]);
 });
 
+test.each([0, 1, 2, 3, 4, 5])('a request %i microtasks after the end of a round is not lost', async (microtasks) => {
+  const { flight, round } = controlledTask();
+  flight.request();
+  (await round(0)).end(false);
+  for (let passed = 0; passed < microtasks; passed++) await undefined;
+  flight.request();
+  (await round(1)).end(false);
+  await expect.poll(() => flight.isRunning).toBe(false);
+});
+
 test('an error ends the run; the next request starts a new one', async () => {
   const { flight, rounds, errors, round, expectEnds } = controlledTask();
   flight.request();
