@@ -335,7 +335,11 @@ async function panel(): Promise<Goal[]> {
   for (const { name, p50, p99 } of pages) rows.push({ name, perSecond: 1000 / p50, p50, p99 });
   rows.push({ name: 'rows of CSV', perSecond: csvRowsPerSecond });
   return [
-    ['share of pages whose p99 is at most 200 ms', pages.filter((page) => page.isOnTarget).length / pages.length, 1],
+    [
+      'share of pages within 200 ms (p99), or 150 ms (p95) for a search',
+      pages.filter((page) => page.isOnTarget).length / pages.length,
+      1,
+    ],
   ];
 }
 

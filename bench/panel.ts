@@ -19,6 +19,7 @@ const SIZE: Size = {
 const FOLDER = process.env.BENCH_DATA_DIR ?? join(tmpdir(), 'turnpike-bench-panel');
 const REQUESTS = Number(process.env.BENCH_REQUESTS ?? 50);
 const TARGET_MS = 200;
+const SEARCH_TARGET_P95_MS = 150;
 const CSV_SECONDS = Number(process.env.BENCH_SECONDS ?? 8);
 
 /** Random payments of the database, whose values the pages are asked for. */
@@ -83,6 +84,16 @@ const PAGES: readonly Page[] = [
   ['search: last four digits', ({ n }) => search(String(n % 10_000).padStart(4, '0'))],
   ["search: provider's reference", ({ n }) => search(`ref-${n}`)],
   ['search: e-mail and amount', ({ email, amount }) => search(`${email} ${amount}`)],
+  ['search: part of an order', ({ n }) => search(String(n).slice(-5))],
+  ['search: part of an e-mail', ({ email }) => search(email.slice(3, -8))],
+  ['search: a word of all payments', () => search('tea')],
+  ['search: the name of all payers', () => search('ADA')],
+  ['search: a word of all and a rare one', ({ n }) => search(`tea ref-${n}`)],
+  [
+    'search: a word of all, declined, one account',
+    () => query('/admin/payments', { q: 'tea', status: 'DECLINED', mid: randomAccount() }),
+  ],
+  ['search: a common amount (API)', ({ amount }) => query('/admin/api/payments', { q: amount.replace('.', ',') })],
   ['search: nothing matches', ({ n }) => search(`nothing-${n}`)],
   ['one payment', ({ paymentId }) => `/admin/payments/${paymentId}`],
   ['one payment (API)', ({ paymentId }) => `/admin/api/payments/${paymentId}`],
@@ -99,6 +110,7 @@ const PAGES: readonly Page[] = [
 export interface PageResult {
   name: string;
   p50: number;
+  p95: number;
   p99: number;
   isOnTarget: boolean;
 }
@@ -135,15 +147,16 @@ export async function measurePanel(): Promise<PanelResult> {
   for (const [name, path] of PAGES) {
     const paths = chosen.map(path);
     for (const one of paths.slice(0, 3)) await timed(one);
-    const times: [ms: number, path: string][] = [];
-    for (const one of paths) times.push([await timed(one), one]);
-    times.sort(([a], [b]) => a - b);
-    const sorted = times.map(([ms]) => ms);
-    const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
-    const isOnTarget = p99 <= TARGET_MS;
-    pages.push({ name, p50, p99, isOnTarget });
-    progress(`${name}: ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms${isOnTarget ? '' : `, over ${TARGET_MS} ms`}`);
-    if (!isOnTarget) progress(await plansOf(client, () => timed(times.at(-1)?.[1] as string)));
+    const requests: [ms: number, path: string][] = [];
+    for (const one of paths) requests.push([await timed(one), one]);
+    requests.sort(([a], [b]) => a - b);
+    const sorted = requests.map(([ms]) => ms);
+    const [p50, p95, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.95), percentile(sorted, 0.99)];
+    const isOnTarget = name.startsWith('search') ? p95 <= SEARCH_TARGET_P95_MS : p99 <= TARGET_MS;
+    pages.push({ name, p50, p95, p99, isOnTarget });
+    const times = `p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+    progress(`${name}: ${times}${isOnTarget ? '' : ', over the target'}`);
+    if (!isOnTarget) progress(await plansOf(client, () => timed(requests.at(-1)?.[1] as string)));
   }
 
   const csvRowsPerSecond = await measureCsv(await get(query('/admin/payments.csv', { from: day(SIZE.days) })));

@@ -9,7 +9,6 @@ import type {
   HistoryRow,
   ListedPayment,
   OperationRow,
-  PaymentCount,
   PaymentFilter,
   PaymentKey,
   PaymentPage,
@@ -147,10 +146,6 @@ export async function inspectPayment(
 /** For the operator: one page of payments, newest first. */
 export const listPayments = (gateway: Gateway, filter: PaymentFilter): Promise<PaymentPage> =>
   gateway.payments.list(filter);
-
-/** For the operator: how many payments there are, up to a maximum. */
-export const countPayments = (gateway: Gateway, filter: PaymentSelection): Promise<PaymentCount> =>
-  gateway.payments.count(filter);
 
 /** For the operator: all payments, newest first, read in portions as the caller takes them. */
 export async function* exportPayments(

@@ -7,7 +7,7 @@ import { type SearchWord, searchText } from '../../rules/payment-search.ts';
 import { columns, compare, iso, snake } from '../database/columns.ts';
 import { type Reading, readProjection } from '../projections/read.ts';
 import type { Payment } from './payment.ts';
-import { blocksWith, type Term } from './search-blocks.ts';
+import { type Blocks, blocksWith, type Term } from './search-blocks.ts';
 import { paymentSearch } from './search-projection.ts';
 import { CARD_NETWORK, READ_COLUMNS, type ReadRow, readColumns, term } from './search-row.ts';
 import { BLOCK_ROWS, valueHashes, wordHashes } from './search-terms.ts';
@@ -39,9 +39,11 @@ export interface PaymentFilter {
   /** The id of the last payment on the previous page, or the id with which a page ended before it was full. */
   before?: string | undefined;
   limit: number;
+  /** Whether the page says how many payments there are. */
+  isCounted?: boolean | undefined;
 }
 
-export type PaymentSelection = Omit<PaymentFilter, 'before' | 'limit'>;
+export type PaymentSelection = Omit<PaymentFilter, 'before' | 'limit' | 'isCounted'>;
 
 /** What a list shows of a payment besides its own columns. */
 export interface ListedPayment extends Payment {
@@ -63,13 +65,20 @@ export interface PaymentPage {
   next: string | null;
   /** False while the projection is being built: older payments are missing. */
   isComplete: boolean;
+  /** Of all pages; undefined if nobody asks. */
+  total?: PaymentCount | undefined;
 }
 
+/** How many payments there are, up to a maximum; a search may stop earlier. */
 export interface PaymentCount {
   count: number;
   /** Whether there are more. */
   isMore: boolean;
 }
+
+/** The count of some rows, and whether there are more that were not read. */
+const countOf = (count: number, isMore: boolean): PaymentCount =>
+  count > LIMITS.countedMost ? { count: LIMITS.countedMost, isMore: true } : { count, isMore };
 
 /** Filters that are compared for equality, each with its column. */
 const EQUAL = [
@@ -288,38 +297,82 @@ interface Found {
   keys: Key[];
   /** Everything that was created after this time was read; undefined if everything was. */
   readSince: number | undefined;
+  total: PaymentCount | undefined;
 }
 
-/** Reads the blocks that can have matches, newest first, until there are enough, or enough was read. */
+/** How many rows of some blocks, or of all, match; not more than can be told apart from the maximum. */
+async function countRows(
+  client: Client,
+  filter: PaymentSelection,
+  live: Live,
+  source: (bind: Bind) => string,
+): Promise<number> {
+  const { values, bind, where } = selection(filter, live, undefined);
+  const { rows } = await client.query<{ count: number }>(
+    `select count(*)::int as count from (select from ${source(bind)} s where ${where} limit ${bind(LIMITS.countedMost + 1)}) counted`,
+    values,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** The first rows of some blocks; with `isCounted` also how many there are. */
+async function firstRows(
+  client: Client,
+  filter: PaymentSelection,
+  live: Live,
+  { blocks, position, most, isCounted }: Pick<Blocks, 'blocks'> & Wanted,
+): Promise<{ keys: Key[]; count: number }> {
+  const { values, bind, where } = selection(filter, live, position);
+  const { rows } = await client.query<Key & { count?: number }>(
+    `select ${KEY}${isCounted ? ', count(*) over ()::int as count' : ''}
+     from ${sourceOf(blocks, bind)} s where ${where} ${ORDER} limit ${bind(most)}`,
+    values,
+  );
+  return { keys: rows, count: rows[0]?.count ?? 0 };
+}
+
+/** The part of a list that is read: so many payments, after a position; or from the beginning, with the count of all. */
+interface Wanted {
+  position: Omit<Key, 'mid'> | undefined;
+  most: number;
+  isCounted: boolean;
+}
+
+/**
+ * Reads the blocks that can have matches, newest first, until there are enough, or enough was read. What follows is
+ * counted, if that is wanted.
+ */
 async function readBlocks(
   client: Client,
   filter: PaymentSelection,
   terms: readonly Term[],
   live: Live,
-  position: Omit<Key, 'mid'> | undefined,
-  most: number,
+  wanted: Wanted,
 ): Promise<Found> {
+  const { position, most, isCounted } = wanted;
   const { from, to } = filter;
   const until = Math.min(position?.createdAt ?? Number.POSITIVE_INFINITY, to ?? Number.POSITIVE_INFINITY);
-  let keys: Key[] = [];
+  const found: Found = { keys: [], readSince: undefined, total: undefined };
+  let [count, isRead, isMore] = [live.matches.length, most === 0, false];
   for await (const { blocks, readSince } of blocksWith(client, terms, { from, until })) {
-    const { values, bind, where } = selection(filter, live, position);
-    const { rows } = await client.query<Key>(
-      `select ${KEY} from ${sourceOf(blocks, bind)} s where ${where} ${ORDER} limit ${bind(most)}`,
-      values,
-    );
-    keys = [...keys, ...rows].sort(newestFirst).slice(0, most);
-    const last = keys[most - 1];
-    const isFull = last !== undefined && (readSince.time === undefined || last.createdAt > readSince.time);
-    if (isFull || readSince.isLast) return { keys, readSince: isFull ? undefined : readSince.time };
+    if (isRead) count += await countRows(client, filter, live, (bind) => sourceOf(blocks, bind));
+    else {
+      const rows = await firstRows(client, filter, live, { blocks, ...wanted });
+      count += rows.count;
+      found.keys = [...found.keys, ...rows.keys].sort(newestFirst).slice(0, most);
+      const last = found.keys[most - 1];
+      const isFull = last !== undefined && (readSince.time === undefined || last.createdAt > readSince.time);
+      isRead = isFull || readSince.isLast;
+      if (isRead && !isFull) found.readSince = readSince.time;
+    }
+    isMore = readSince.isLast && readSince.time !== undefined;
+    if (isRead && (!isCounted || count > LIMITS.countedMost)) break;
   }
-  return { keys, readSince: undefined };
+  return { ...found, total: isCounted ? countOf(count, isMore) : undefined };
 }
 
 export interface PaymentLists {
   list(filter: PaymentFilter): Promise<PaymentPage>;
-  /** How many payments there are, up to a maximum; a search may stop earlier. */
-  count(filter: PaymentSelection): Promise<PaymentCount>;
 }
 
 const NAME = `concat_ws(' ', p.details #>> '{payer,first_name}', p.details #>> '{payer,last_name}')`;
@@ -339,29 +392,28 @@ export function createPaymentLists(pool: Pool, names: readonly string[]): Paymen
 
   return {
     async list(filter) {
-      const { mids, before, limit, orderId } = filter;
-      if (mids?.length === 0) return { payments: [], next: null, isComplete: true };
+      const { mids, before, limit, isCounted = false } = filter;
+      if (mids?.length === 0) {
+        return { payments: [], next: null, isComplete: true, total: isCounted ? countOf(0, false) : undefined };
+      }
       return read(async (reading) => {
         const { client, isComplete } = reading;
         const position = await positionOf(client, before);
         const live = await readLive(reading, filter);
         const isOlder = (key: Key): boolean => position === undefined || newestFirst({ ...position, mid: '' }, key) < 0;
         const matches = live.matches.filter(isOlder);
-        const terms = termsOfFilter(filter);
-        // One more than the page shows whether there is a next page.
-        const most = limit + 1;
-        const found: Found =
-          orderId !== undefined
-            ? { keys: [], readSince: undefined }
-            : terms === undefined
-              ? { keys: await readInOrder(client, filter, live, position, most), readSince: undefined }
-              : await readBlocks(client, filter, terms, live, position, most);
+        const found = await find(client, filter, live, {
+          position,
+          // One more than the page shows whether there is a next page.
+          most: limit + 1,
+          isCounted: isCounted && position === undefined,
+        });
         const { readSince } = found;
         // What is older than the part that was read belongs to the next page.
         const keys = [...matches, ...found.keys]
           .filter(({ createdAt }) => readSince === undefined || createdAt > readSince)
           .sort(newestFirst)
-          .slice(0, most);
+          .slice(0, limit + 1);
         const shown = keys.slice(0, limit);
         const { rows } = await client.query<ListedPayment>(select, [
           shown.map(({ mid }) => mid),
@@ -369,39 +421,23 @@ export function createPaymentLists(pool: Pool, names: readonly string[]): Paymen
         ]);
         const end = readSince === undefined ? null : firstIdAt(readSince + 1);
         const next = keys.length > limit ? (shown.at(-1) as Key).paymentId : end;
-        return { payments: rows, next, isComplete };
-      });
-    },
-    async count(filter) {
-      if (filter.mids?.length === 0) return { count: 0, isMore: false };
-      return read(async (reading) => {
-        const { client } = reading;
-        const live = await readLive(reading, filter);
-        const terms = termsOfFilter(filter);
-        let count = live.matches.length;
-        const most = LIMITS.countedMost;
-        const addRows = async (source: (bind: Bind) => string): Promise<void> => {
-          const { values, bind, where } = selection(filter, live, undefined);
-          const { rows } = await client.query<{ count: number }>(
-            `select count(*)::int as count from (select from ${source(bind)} s where ${where} limit ${bind(most + 1)}) counted`,
-            values,
-          );
-          count += rows[0]?.count ?? 0;
-        };
-        let isMore = false;
-        if (filter.orderId === undefined) {
-          if (terms === undefined) await addRows(() => 'payment_search');
-          else {
-            const { from, to = Number.POSITIVE_INFINITY } = filter;
-            for await (const { blocks, readSince } of blocksWith(client, terms, { from, until: to })) {
-              await addRows((bind) => sourceOf(blocks, bind));
-              isMore = readSince.isLast && readSince.time !== undefined;
-              if (count > most) break;
-            }
-          }
-        }
-        return count > most ? { count: most, isMore: true } : { count, isMore };
+        const fromStart = { position: undefined, most: 0, isCounted };
+        const total = isCounted ? (found.total ?? (await find(client, filter, live, fromStart)).total) : undefined;
+        return { payments: rows, next, isComplete, total };
       });
     },
   };
+}
+
+/** Reads payments of the projection. */
+async function find(client: Client, filter: PaymentSelection, live: Live, wanted: Wanted): Promise<Found> {
+  const nothing: Found = { keys: [], readSince: undefined, total: undefined };
+  if (filter.orderId !== undefined) return { ...nothing, total: countOf(live.matches.length, false) };
+  const terms = termsOfFilter(filter);
+  if (terms !== undefined) return readBlocks(client, filter, terms, live, wanted);
+  const { position, most, isCounted } = wanted;
+  const keys = await readInOrder(client, filter, live, position, most);
+  if (!isCounted) return { ...nothing, keys };
+  const count = await countRows(client, filter, live, () => 'payment_search');
+  return { ...nothing, keys, total: countOf(live.matches.length + count, false) };
 }

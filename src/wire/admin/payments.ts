@@ -29,7 +29,7 @@ import {
   operateAs,
   resolveAs,
 } from '../../core/operators/actions.ts';
-import { countPayments, inspectPayment, listPayments } from '../../core/payments/find.ts';
+import { inspectPayment, listPayments } from '../../core/payments/find.ts';
 import { listNotifications } from '../../core/payments/notifications.ts';
 import { listRefundRequests } from '../../core/payments/refund-requests.ts';
 import type { Decision } from '../../core/payments/resolve.ts';
@@ -57,13 +57,12 @@ export function paymentRoutes(app: FastifyInstance, gateway: Gateway): void {
       cursor: uuidText,
       total: oneOf(['true', 'false']),
     });
-    const filter = paymentFilter(query, request.principal.mids);
-    const { payments, next, isComplete } = await listPayments(gateway, {
-      ...filter,
+    const { payments, next, isComplete, total } = await listPayments(gateway, {
+      ...paymentFilter(query, request.principal.mids),
       before: query.cursor,
       limit: query.limit ?? LIMITS.adminPageSize,
+      isCounted: query.total === 'true',
     });
-    const total = query.total === 'true' ? await countPayments(gateway, filter) : undefined;
     return {
       items: payments.map(listedPaymentView),
       next_cursor: next,

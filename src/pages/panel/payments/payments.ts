@@ -3,7 +3,7 @@ import { listConnections } from '../../../core/connections/connections.ts';
 import type { ListedPayment, PaymentCount, PaymentSelection } from '../../../core/context.ts';
 import { estimatedPayments, PAYMENT_COLUMNS, paymentsCsv } from '../../../core/exports/payments.ts';
 import { listSavedFilters } from '../../../core/operators/saved-filters.ts';
-import { countPayments, listPayments } from '../../../core/payments/find.ts';
+import { listPayments } from '../../../core/payments/find.ts';
 import { NETWORK_NAMES, networkTitle } from '../../../lib/cards/networks.ts';
 import { isUuid } from '../../../lib/crypto/id.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
@@ -81,17 +81,17 @@ async function showList(request: PanelRequest, error?: string): Promise<PanelAns
   const { gateway, session, query } = request;
   const saved = await listSavedFilters(gateway, session);
   const names = await accountNames(request);
-  const filter = filterOf(request);
   const {
     payments: shown,
     next,
     isComplete,
+    total,
   } = await listPayments(gateway, {
-    ...filter,
+    ...filterOf(request),
     before: isUuid(query.cursor ?? '') ? query.cursor : undefined,
     limit: PAGE_SIZE,
+    isCounted: true,
   });
-  const count = await countPayments(gateway, filter);
   const columns: Column<ListedPayment>[] = [
     { label: text.created, cell: ({ createdAt }) => time(createdAt) },
     {
@@ -119,7 +119,7 @@ async function showList(request: PanelRequest, error?: string): Promise<PanelAns
 ${savedFilters(request, saved, error)}
 ${filters(query, names, await connectionNames(request))}
 ${!isComplete && notice(text.olderFollow, 'wait')}
-<p class="soft small">${countText(count)}</p>
+${total && html`<p class="soft small">${countText(total)}</p>`}
 <div class="card flush">${
       shown.length > 0
         ? table(panelTexts.sections.payments, columns, shown)
