@@ -58,7 +58,7 @@ export async function refuseSharedSessions(pool: pg.Pool): Promise<void> {
       const client = await pool.connect();
       clients.push(client);
       const pid = await sessionOf(client);
-      if (pid === (client as unknown as { processID: number }).processID) return;
+      if (pid === reportedProcess(client)) return;
       seen.push(new Set([pid]));
     }
     for (let round = 0; round < PROBE_ROUNDS; round++)
@@ -73,6 +73,9 @@ export async function refuseSharedSessions(pool: pg.Pool): Promise<void> {
     for (const client of clients) client.release();
   }
 }
+
+/** The process that serves a connection, as the server reported it; the types of the driver lack it. */
+export const reportedProcess = (client: object): number => (client as { processID: number }).processID;
 
 const sessionOf = async (client: pg.PoolClient): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid as number;
