@@ -12,6 +12,7 @@ import type { Deadline } from '../../../src/lib/time/deadline.ts';
 import { LIMITS } from '../../../src/rules/limits.ts';
 import { verifyAt } from '../../../src/store/installation/verify.ts';
 import { type Answer, type Fields, newOrderId, openShop, sign } from '../../support/gateway.ts';
+import { allowBursts } from '../../support/limits.ts';
 import { isLong, sampled, sized } from '../../support/size.ts';
 
 type Verb = 'submit' | 'query';
@@ -37,6 +38,8 @@ const UNKNOWN: Script = () => ({ kind: 'unknown' });
 const NO_ANSWER: Script = () => {
   throw new Error('The provider did not answer.');
 };
+
+allowBursts();
 
 const shop = openShop({ connectors: { vcard: provider } });
 
