@@ -5,7 +5,8 @@ import { type Facts, type RiskFieldName, riskField } from '../../rules/risk/fiel
 import { BIN_DIGITS, type LIST_KINDS, listKindOf } from '../../rules/risk/list-kinds.ts';
 import type { RuleSet } from '../../rules/risk/rule-set.ts';
 import { KEY_FIELDS } from '../../rules/risk/velocities.ts';
-import type { Findings, Keys, ListLookup } from '../../store/risk/findings.ts';
+import type { Findings, ListLookup } from '../../store/risk/findings.ts';
+import type { Keys } from '../../store/risk/velocities.ts';
 import type { Gateway, PaymentWithDetails } from '../context.ts';
 
 /** What a payment does not store: the number of its card while it is known, and the address of the payer's browser. */

@@ -9,6 +9,8 @@ export interface BatchOptions<Item, Result> {
   maxInFlight: number;
   /** How long a batch is in flight before the next one is sent beside it: fewer and larger batches take less. */
   besideAfterMs?: number;
+  /** How long after a batch the next one is sent at the earliest, for the same reason. An item after a pause does not wait. */
+  everyMs?: number;
   /** The maximum number of queued items; further ones are refused with `Overloaded`. */
   maxWaiting: number;
   /** An item that was not sent within this time is refused with `Overloaded`. */
@@ -51,13 +53,14 @@ export function batch<Item, Result>(
   options: BatchOptions<Item, Result>,
 ): (item: Item) => Promise<Result> {
   const { maxItems, maxInFlight, maxWaiting, isItemFault, isolation, onBatch } = options;
-  const { maxBytes = Number.POSITIVE_INFINITY, weigh = () => 0, maxWaitMs, besideAfterMs = 0 } = options;
+  const { maxBytes = Number.POSITIVE_INFINITY, weigh = () => 0, maxWaitMs, besideAfterMs = 0, everyMs = 0 } = options;
   let waiting: QueuedItem<Item, Result>[] = [];
   let waitingBytes = 0;
   let inFlight = 0;
   let scheduled = false;
   let expiry: NodeJS.Timeout | undefined;
   let patience: NodeJS.Timeout | undefined;
+  let patientUntil = 0;
   /** The isolated items, by key; the first one of each list is running. */
   const isolated = new Map<string, QueuedItem<Item, Result>[]>();
   let isolatedItems = 0;
@@ -71,24 +74,27 @@ export function batch<Item, Result>(
     return batchMs * (1 + Math.ceil(waiting.length / (maxItems * maxInFlight)));
   });
 
-  // While nothing is in flight there is no timer: the items of one tick are sent together, and a lone item at once.
+  // The items of one tick are sent together, and a lone item at once.
   function schedule(): void {
     if (scheduled || inFlight >= maxInFlight || waiting.length === 0) return;
-    const patientMs = inFlight === 0 ? 0 : sentAt + besideAfterMs - performance.now();
-    if (patientMs > 0) {
-      scheduleAgain(patientMs);
+    const now = performance.now();
+    const at = sentAt + (inFlight === 0 ? everyMs : besideAfterMs);
+    if (at > now) {
+      scheduleAgain(now, at);
     } else {
       scheduled = true;
       process.nextTick(flush);
     }
   }
 
-  function scheduleAgain(afterMs: number): void {
-    if (patience) return;
+  function scheduleAgain(now: number, at: number): void {
+    if (patience && patientUntil <= at) return;
+    clearTimeout(patience);
+    patientUntil = at;
     patience = setTimeout(() => {
       patience = undefined;
       schedule();
-    }, afterMs).unref();
+    }, at - now).unref();
   }
 
   function flush(): void {

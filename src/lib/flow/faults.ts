@@ -32,6 +32,9 @@ export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006'
 /** Division by zero: how a statement rolls itself back when it finds at its end that it came too late. */
 export const isDivisionByZero = (error: unknown): boolean => codeOf(error) === '22012';
 
+/** An integer that is too large: how a statement rolls itself back when it cannot have a lock at once. */
+export const isOutOfRange = (error: unknown): boolean => codeOf(error) === '22003';
+
 const ANSWER_TIMEOUT = 'Query read timeout';
 
 export const answerTimeout = (): Error => new Error(ANSWER_TIMEOUT);

@@ -12,6 +12,17 @@ const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN';
 /** Called with the result of what was sent, or with its failure. */
 export type Done<Result = pg.QueryResult> = (error: Error | null, result?: Result) => void;
 
+/** The result of what is sent. */
+export const promised = <Result>(send: (done: Done<Result>) => void): Promise<Result> =>
+  new Promise((resolve, reject) => {
+    send((error, result) => {
+      if (!error) return resolve(result as Result);
+      // The driver's leads to the event loop, and not to the caller.
+      Error.captureStackTrace(error);
+      reject(error);
+    });
+  });
+
 export class BoundedClient extends pg.Client {
   /** The address once for each of its hosts. */
   readonly #addresses: readonly string[];
@@ -63,14 +74,7 @@ export class BoundedClient extends pg.Client {
       this.timed((end) => super.query(statement, given, end as () => void), done, query_timeout);
     const done: Done | undefined = typeof values === 'function' ? values : callback;
     if (done) return send(done);
-    return new Promise((resolve, reject) => {
-      send((error, result) => {
-        if (!error) return resolve(result);
-        // The driver's leads to the event loop, and not to the caller.
-        Error.captureStackTrace(error);
-        reject(error);
-      });
-    });
+    return promised(send);
   }
 
   /**

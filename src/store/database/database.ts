@@ -53,6 +53,7 @@ export const types: pg.CustomTypesConfig = {
 // A generic plan from a time when the table was small would keep using sequential scans after it has grown.
 export const INDEX_ONLY: SessionSettings = {
   enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   plan_cache_mode: 'force_generic_plan',

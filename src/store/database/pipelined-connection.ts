@@ -2,18 +2,16 @@
 import type pg from 'pg';
 import { isAnswerTimeout, isDeadlock, isReadOnly } from '../../lib/flow/faults.ts';
 import { BoundedClient } from './bounded-client.ts';
-
-export interface Statement {
-  name: string;
-  text: string;
-  values: unknown[];
-}
+import type { Packet } from './packet.ts';
+import { type Rows, type Statement, sendStatements } from './statements-query.ts';
 
 /** A pipelined connection, or a pool in its place. */
 export interface PipelinedConnection {
   /** Statements run in the order in which they are sent; a pool sends them over several connections. */
   isInOrder?: true;
-  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<{ rows: Row[] }>;
+  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<Rows<Row>>;
+  /** Sends statements that are one transaction; a pool does not have this. */
+  send?(packet: Pick<Packet, 'send'>): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -57,23 +55,27 @@ export function openPipelinedConnection(
     return connecting;
   }
 
+  async function use<Result>(work: (client: BoundedClient) => Promise<Result>): Promise<Result> {
+    const client = connected ?? (await connectOnce());
+    try {
+      return await work(client);
+    } catch (error) {
+      // The connection closes a moment later; the next statement must not use it.
+      if (isAnswerTimeout(error)) dropClient(client);
+      // The server is no longer the primary; the next statement connects again, to the one that is.
+      if (isReadOnly(error) && connected === client) {
+        dropClient(client);
+        client.end().catch(() => undefined);
+      }
+      throw error;
+    }
+  }
+
   return {
     isInOrder: true,
-    async query<Row extends pg.QueryResultRow>(statement: Statement) {
-      const client = connected ?? (await connectOnce());
-      try {
-        return await client.query<Row>(statement);
-      } catch (error) {
-        // The connection closes a moment later; the next statement must not use it.
-        if (isAnswerTimeout(error)) dropClient(client);
-        // The server is no longer the primary; the next statement connects again, to the one that is.
-        if (isReadOnly(error) && connected === client) {
-          dropClient(client);
-          client.end().catch(() => undefined);
-        }
-        throw error;
-      }
-    },
+    query: <Row extends pg.QueryResultRow>(statement: Statement) =>
+      use(async (client) => (await sendStatements(client, [statement]))[0] as Rows<Row>),
+    send: (packet) => use((client) => packet.send(client)),
     async end() {
       await connecting?.catch(() => undefined);
       if (connected) await connected.end();

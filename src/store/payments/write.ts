@@ -10,9 +10,9 @@ import {
   type PipelinedConnection,
   run,
   runUnlessDeadlocked,
-  type Statement,
   unlessDeadlocked,
 } from '../database/pipelined-connection.ts';
+import type { Statement } from '../database/statements-query.ts';
 import type { UsedToken } from '../wallets/wallet-tokens.ts';
 import type { OperationRow, PaymentWithDetails, Transition } from './payment.ts';
 
@@ -180,8 +180,18 @@ const OPERATION_ITEMS = itemRows<OperationItem>(
   TRANSITION_ITEMS.next,
 );
 
+/** What is written with the payments that are opened: columns of the items, and a CTE that reads `items` and `opened`. */
+export interface Addition<Item extends OpenItem> {
+  name: string;
+  columns: Column<Item>[];
+  cte: string;
+}
+
 /** The statement that opens payments. Its last parameter is the time until which payments may be opened. */
-function openStatement({ rows, next }: ItemRows<OpenItem>, hasTokens: boolean, hasSent: boolean): string {
+function openStatement<Item extends OpenItem>(
+  { rows, next }: ItemRows<Item>,
+  { hasTokens, hasSent, addition }: OpenParts<Item>,
+): string {
   const openUntil = `$${next}::timestamptz`;
   return `
   with clock as (
@@ -211,7 +221,7 @@ function openStatement({ rows, next }: ItemRows<OpenItem>, hasTokens: boolean, h
   ), inserted_history as (
     insert into history (mid, payment_id, seq, event, to_state, actor, at)
     select mid, payment_id, 1, 'opened', 'PREPARE', 'merchant', created_at from opened
-  )${hasTokens ? USE_TOKENS : ''}${hasSent ? INSERT_SENT : ''}
+  )${hasTokens ? USE_TOKENS : ''}${hasSent ? INSERT_SENT : ''}${addition ? `, ${addition.cte}` : ''}
   -- Checked again at the end: a statement that took longer than the sender waits fails by a division by zero.
   select payment_id as "paymentId", 0 / (clock_timestamp() < ${openUntil})::int as late, ${RISK_VERSION} from opened
   union all
@@ -246,26 +256,36 @@ const INSERT_SENT = `, ${forgetAttempts('items where source is not null')}, inse
     where i.card_id is not null
   )`;
 
-interface OpenStatement {
+/** The parts of the statement that most batches do not have. */
+interface OpenParts<Item extends OpenItem> {
+  hasTokens: boolean;
+  hasSent: boolean;
+  addition?: Addition<Item> | undefined;
+}
+
+interface OpenStatement<Item extends OpenItem> {
   name: string;
   text: string;
-  rows: ItemRows<OpenItem>;
+  rows: ItemRows<Item>;
 }
 
-function openVariant(name: string, hasTokens: boolean, hasSent: boolean): OpenStatement {
-  const rows = itemRows<OpenItem>([...OPEN, ...(hasTokens ? TOKEN : []), ...(hasSent ? SENT : [])]);
-  return { name, text: openStatement(rows, hasTokens, hasSent), rows };
-}
-const OPENS = openVariant('open', false, false);
-const OPENS_WITH_TOKENS = openVariant('open_with_tokens', true, false);
-const OPENS_WITH_SENT = openVariant('open_with_sent', false, true);
-const OPENS_WITH_BOTH = openVariant('open_with_both', true, true);
+/** The statements that were needed so far, by their names. */
+const openStatements = new Map<string, OpenStatement<never>>();
 
-/** Most batches have neither tokens nor cards. */
-function openStatementFor(items: OpenItem[], hasSent: boolean): OpenStatement {
-  const hasTokens = items.some(({ token }) => token !== undefined);
-  if (hasSent) return hasTokens ? OPENS_WITH_BOTH : OPENS_WITH_SENT;
-  return hasTokens ? OPENS_WITH_TOKENS : OPENS;
+function openStatementFor<Item extends OpenItem>(parts: OpenParts<Item>): OpenStatement<Item> {
+  const { hasTokens, hasSent, addition } = parts;
+  const name = ['open', hasTokens && 'tokens', hasSent && 'sent', addition?.name].filter(Boolean).join('_');
+  const known = openStatements.get(name);
+  if (known) return known as unknown as OpenStatement<Item>;
+  const rows = itemRows<Item>([
+    ...(OPEN as Column<Item>[]),
+    ...((hasTokens ? TOKEN : []) as Column<Item>[]),
+    ...((hasSent ? SENT : []) as Column<Item>[]),
+    ...(addition?.columns ?? []),
+  ]);
+  const made = { name, text: openStatement(rows, parts), rows };
+  openStatements.set(name, made as unknown as OpenStatement<never>);
+  return made;
 }
 
 /** The statement that writes transitions, with parts that most batches do not have. */
@@ -349,16 +369,18 @@ interface OpenedRow {
  * Opens all payments in one transaction, but none after `openUntil`; returns whether each was opened. Within a
  * transaction of the caller, `send` does not repeat the statement.
  */
-export async function openPayments(
+export async function openPayments<Item extends OpenItem>(
   connection: Pick<PipelinedConnection, 'query' | 'isInOrder'>,
-  items: OpenItem[],
+  items: readonly Item[],
   openUntil: number,
   onRiskVersion: (version: number) => void = () => undefined,
   send: typeof run = runUnlessDeadlocked,
+  addition?: Addition<Item>,
 ): Promise<Opened[]> {
   const sorted = items.toSorted(byOrder);
-  const sent = sorted.filter(hasSentCard);
-  const { name, text, rows } = openStatementFor(items, sent.length > 0);
+  const sent = (sorted as readonly OpenItem[]).filter(hasSentCard);
+  const hasTokens = items.some(({ token }) => token !== undefined);
+  const { name, text, rows } = openStatementFor({ hasTokens, hasSent: sent.length > 0, addition });
   const values = [...rows.values(sorted), iso(openUntil)];
   const { written, counts } =
     sent.length === 0

@@ -6,8 +6,8 @@ import { type AuditEntry, appendAudit } from '../audit/audit.ts';
 import { columns, iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { PAYMENT_COLUMNS, type PaymentWithDetails } from '../payments/payments.ts';
-import { columnOf, type Keys } from './findings.ts';
 import type { RuleTerms } from './rules.ts';
+import { columnOf, type Keys } from './velocities.ts';
 
 /** What a rule would have done; `settled`, `refunded` and `chargedBack` are hits that ever were so. */
 export interface BackTestResult {

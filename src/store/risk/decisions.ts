@@ -18,19 +18,18 @@ import { type Database, sendTogether } from '../database/database.ts';
 import { assigned, type Column, itemRows, listed, namesOf } from '../database/item-rows.ts';
 import { createPacket } from '../database/packet.ts';
 import type { PaymentKey } from '../payments/payments.ts';
+import type { Addition, OpenItem } from '../payments/write.ts';
 import {
   addsFoundValues,
-  columnOf,
   type DecidedItem,
   type Evaluation,
   type Findings,
   hasKeys,
-  type Keys,
-  keyColumns,
   read,
   usesLowValue,
 } from './findings.ts';
 import { readWatchedDays, type WatchedDay } from './shadow.ts';
+import { columnOf, type Keys, keyColumns } from './velocities.ts';
 import type { Runner } from './volumes.ts';
 
 export interface DecisionRow extends PaymentKey {
@@ -154,10 +153,6 @@ const insertFrom = (rows: string): string => `
   on conflict (mid, payment_id)`;
 
 const WRITE = `${insertFrom(PLAIN.rows('i'))} do nothing`;
-/** Of those that the transaction has opened. */
-const WRITE_OPENED = `${insertFrom(`${PLAIN.rows('i')}
-  where exists (select from payments p where p.mid = i.mid and p.payment_id = i.payment_id offset 0)`)} do nothing`;
-
 const WRITE_WITH_EFFECTS = `
   with items as (
     select * from ${WITH_EFFECTS.rows('i')}
@@ -202,9 +197,10 @@ const lockTexts = (item: Evaluation): string[] => [
 ];
 
 const LOCKS = itemRows<string>([['lock', 'text', (lock) => lock]]);
-const LOCK = `select pg_advisory_xact_lock(k) from (
-    select distinct hashtextextended(l.lock, 0) as k from ${LOCKS.rows('l')} order by k
-  ) s`;
+const KEYS_OF_LOCKS = `(select distinct hashtextextended(l.lock, 0) as k from ${LOCKS.rows('l')} order by k) s`;
+const LOCK = `select pg_advisory_xact_lock(k) from ${KEYS_OF_LOCKS}`;
+/** Fails by an integer that is too large if another transaction has one of the locks. */
+const TRY_LOCK = `select 2147483647 + (not pg_try_advisory_xact_lock(k))::int from ${KEYS_OF_LOCKS}`;
 
 export async function write(runner: Runner, all: readonly Made[], isFull = all.some(hasEffects)): Promise<void> {
   const [name, text, { values }] = isFull
@@ -213,11 +209,33 @@ export async function write(runner: Runner, all: readonly Made[], isFull = all.s
   await runner.query({ name, text, values: values(all) });
 }
 
-export const writeOpened = (runner: Runner, all: readonly Made[]): Promise<unknown> =>
-  runner.query({ name: 'risk_write_opened', text: WRITE_OPENED, values: PLAIN.values(all) });
+/** The columns of what is written with a payment that is opened, besides those of the payment itself. */
+const COUNTED: Column<CountedItem>[] = [
+  ['counted_at', 'timestamptz', ({ item }) => item.at],
+  ...keyColumns<CountedItem>(({ item }) => item.keys),
+  ['input', 'jsonb', ({ item }) => JSON.stringify(item.values)],
+];
+
+/** A payment that is opened and counted in one statement. */
+export interface CountedItem extends OpenItem {
+  item: Evaluation;
+}
+
+/** Writes the same as `undecided` with the payments that are opened. */
+export const COUNT_OPENED: Addition<CountedItem> = {
+  name: 'counted',
+  columns: COUNTED,
+  cte: `counted as (
+    insert into risk_decisions (mid, payment_id, amount, currency, at, ${listed(KEY_FIELDS.map(columnOf))}, input, decision,
+      score, rules, shadow, three_ds)
+    select i.mid, i.payment_id, i.amount, i.currency, ${listed(namesOf(COUNTED), 'i')}, 'none', 0, '[]', '[]',
+      '${JSON.stringify(NOTHING_ASKED)}'
+    from opened o join items i on i.payment_id = o.payment_id
+  )`,
+};
 
 /** What is written of a payment before it is decided, and stands if no rule matches it. */
-export const undecided = (item: Evaluation): Made => ({
+const undecided = (item: Evaluation): Made => ({
   item,
   made: {
     ...{ decision: 'none', score: 0, rules: [], shadow: [], threeDs: NOTHING_ASKED, input: item.values, failure: null },
@@ -240,11 +258,16 @@ export const isDecidedInTurn = (item: Evaluation): boolean =>
   usesLowValue(item) ||
   addsFoundValues(item);
 
-/** Takes the locks of the items until the transaction ends. */
-export function lock(runner: Runner, items: readonly Evaluation[]): Promise<unknown> | undefined {
+/** Takes the locks of the items until the transaction ends; with `waits: false` it fails if it cannot have them at once. */
+export function lock(
+  runner: Runner,
+  items: readonly Evaluation[],
+  { waits } = { waits: true },
+): Promise<unknown> | undefined {
   const locks = [...new Set(items.flatMap(lockTexts))];
   if (locks.length === 0) return undefined;
-  return runner.query({ name: 'risk_lock', text: LOCK, values: LOCKS.values(locks) });
+  const [name, text] = waits ? ['risk_lock', LOCK] : ['risk_try_lock', TRY_LOCK];
+  return runner.query({ name, text, values: LOCKS.values(locks) });
 }
 
 function decideAll(queued: readonly Queued[], findingsOf: Awaited<ReturnType<typeof read>>): Made[] {

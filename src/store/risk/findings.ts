@@ -1,18 +1,15 @@
 /** What is read for decisions of risk rules: velocities, list entries, the operator's data and volumes of accounts. */
 import { LIMITS } from '../../rules/limits.ts';
-import { AUTHENTICATION_REQUIRED, UNCOUNTED_DECLINES } from '../../rules/reasons.ts';
+import { AUTHENTICATION_REQUIRED } from '../../rules/reasons.ts';
 import type { RiskDecision } from '../../rules/risk/actions.ts';
 import { type LowValueUse, NO_LOW_VALUE_USE } from '../../rules/risk/exemptions.ts';
 import { RANGE_DIGITS } from '../../rules/risk/list-kinds.ts';
-import { KEY_FIELDS, type KeyField, LOOKED_UP_FIELDS, type Measurement } from '../../rules/risk/velocities.ts';
+import { type KeyField, LOOKED_UP_FIELDS, type Measurement } from '../../rules/risk/velocities.ts';
 import { iso } from '../database/columns.ts';
-import { type Column, itemRows } from '../database/item-rows.ts';
-import type { PaymentKey } from '../payments/payments.ts';
+import { itemRows } from '../database/item-rows.ts';
 import type { FraudRate } from './fraud-rates.ts';
+import { type Measured, type MeasuredPayment, measure, placeOf } from './velocities.ts';
 import { NO_VOLUME, type Runner, settleVolumes, type Volume, type VolumeQuery } from './volumes.ts';
-
-/** A keyed digest of what velocities are measured by. */
-export type Keys = Partial<Record<KeyField, string>>;
 
 export interface ListLookup {
   listId: string;
@@ -38,15 +35,12 @@ export interface Findings {
 
 export type FraudShare = Pick<FraudRate, 'captured' | 'fraud'>;
 
-export interface Evaluation extends PaymentKey {
-  at: number;
+export interface Evaluation extends MeasuredPayment {
   amount: bigint;
   currency: string;
   brand: string;
-  keys: Keys;
   /** The values of fields that velocities may count, as the input has them. */
   values: Readonly<Record<string, unknown>>;
-  measurements: readonly Measurement[];
   lookups: readonly ListLookup[];
   volumes: readonly VolumeQuery[];
   /** The account has limits in this currency, so that the payment is counted. */
@@ -62,87 +56,6 @@ export interface Evaluation extends PaymentKey {
   fraudRate?: { connector: string; since: number } | undefined;
   /** The second evaluation of a payment. */
   isAgain?: boolean;
-}
-
-export const columnOf = (field: KeyField): string => `${field}_key`;
-
-/** The columns of the keys. */
-export const keyColumns = <Item>(keysOf: (item: Item) => Keys): Column<Item>[] =>
-  KEY_FIELDS.map((field): Column<Item> => [columnOf(field), 'text', (item) => keysOf(item)[field] ?? null]);
-
-/** What a velocity counts the different values of: a key, or a value of the input. */
-const COUNTED = `case m.counted ${KEY_FIELDS.map((field) => `when '${field}' then d.${columnOf(field)}`).join(' ')}
-  else d.input ->> m.counted end`;
-
-const UNCOUNTED = UNCOUNTED_DECLINES.map((reason) => `'${reason.replaceAll("'", "''")}'`).join(', ');
-
-const HAS_OUTCOME = `(m.outcome = 'attempted' or exists (
-    select from payments p where p.mid = d.mid and p.payment_id = d.payment_id
-      and case m.outcome when 'settled' then p.captured > 0
-        else p.state = 'DECLINED' and d.decision <> 'block' and coalesce(p.decline_reason, '') not in (${UNCOUNTED}) end
-  ))`;
-
-/** An item whose velocities are measured: `set` is the position of its measurements among those of the batch. */
-interface MeasuredItem {
-  n: number;
-  set: number;
-  item: Evaluation;
-}
-const MEASURED_ITEMS = itemRows<MeasuredItem>([
-  ['n', 'int', ({ n }) => n],
-  ['set', 'int', ({ set }) => set],
-  ['mid', 'uuid', ({ item }) => item.mid],
-  ['payment_id', 'uuid', ({ item }) => item.paymentId],
-  ['at', 'timestamptz', ({ item }) => item.at],
-  ...keyColumns<MeasuredItem>(({ item }) => item.keys),
-]);
-
-/** A measurement, once for all payments of the batch that need it. */
-interface MeasurementRow extends Measurement {
-  set: number;
-  position: number;
-}
-const MEASUREMENTS = itemRows<MeasurementRow>(
-  [
-    ['set', 'int', ({ set }) => set],
-    ['position', 'int', ({ position }) => position],
-    ['driver', 'text', ({ velocity }) => velocity.by[0] as string],
-    ['second', 'text', ({ velocity }) => velocity.by[1] ?? null],
-    ['is_of_all', 'bool', ({ isOfInstallation }) => isOfInstallation],
-    ['within_ms', 'bigint', ({ velocity }) => velocity.withinMs],
-    ['outcome', 'text', ({ velocity }) => velocity.outcome],
-    ['currency', 'text', ({ velocity }) => velocity.currency],
-    ['counted', 'text', ({ velocity }) => velocity.of],
-  ],
-  MEASURED_ITEMS.next,
-);
-
-/** The payments that a velocity counts, found by the index of its first key. A velocity that counts none has no row. */
-const measuredBy = (driver: KeyField): string => `
-  select i.n, m.position, c.* from m join i on i.set = m.set cross join lateral (
-    select count(*)::int as count, coalesce(sum(d.amount) filter (where d.currency = m.currency), 0)::bigint as amount,
-      case when m.counted is not null then array_agg(distinct ${COUNTED}) end as values
-    from risk_decisions d
-    where d.${columnOf(driver)} = i.${columnOf(driver)} and d.at > i.at - m.within_ms * interval '1 millisecond'
-      and (m.is_of_all or d.mid = i.mid) and d.payment_id <> i.payment_id
-      and case m.second
-        ${KEY_FIELDS.map((field) => `when '${field}' then d.${columnOf(field)} = i.${columnOf(field)}`).join(' ')}
-        else true end
-      and ${HAS_OUTCOME}
-  ) c where m.driver = '${driver}' and c.count > 0`;
-
-/** The statements for velocities by certain keys, by their names. */
-const measureTexts = new Map<string, string>();
-
-function measureStatement(drivers: readonly KeyField[]): { name: string; text: string } {
-  const name = `risk_measure_${drivers.join('_')}`;
-  const known = measureTexts.get(name);
-  if (known !== undefined) return { name, text: known };
-  const text = `
-  with i as (select * from ${MEASURED_ITEMS.rows('i')}), m as (select * from ${MEASUREMENTS.rows('m')})
-  ${drivers.map(measuredBy).join('\n  union all')}`;
-  measureTexts.set(name, text);
-  return { name, text };
 }
 
 interface LookupRow {
@@ -217,14 +130,6 @@ function isCounted(earlier: Evaluation, item: Evaluation, { velocity, isOfInstal
 const isInVolume = (earlier: Evaluation, item: Evaluation, { currency, brands }: VolumeQuery): boolean =>
   earlier.mid === item.mid && earlier.currency === currency && (brands.length === 0 || brands.includes(earlier.brand));
 
-interface Measured {
-  n: number;
-  position: number;
-  count: number;
-  amount: bigint;
-  values: (string | null)[] | null;
-}
-
 function totalOf(
   row: Measured | undefined,
   earlier: readonly DecidedItem[],
@@ -241,25 +146,11 @@ function totalOf(
   ).size;
 }
 
-/** More measurements and lookups than the rules of an account and of the installation can have. */
-const MEASUREMENTS_MOST = 1_000_000;
-
-async function measure(runner: Runner, items: readonly Evaluation[]): Promise<Map<number, Measured>> {
-  const sets = [...new Set(items.map(({ measurements }) => measurements))].filter(({ length }) => length > 0);
-  if (sets.length === 0) return new Map();
-  const measurements = sets.flatMap((all, set) => all.map((one, position) => ({ ...one, set, position })));
-  const drivers = KEY_FIELDS.filter((field) => measurements.some(({ velocity }) => velocity.by[0] === field));
-  const measured = items.map((item, n) => ({ n, set: sets.indexOf(item.measurements), item }));
-  const values = [...MEASURED_ITEMS.values(measured), ...MEASUREMENTS.values(measurements)];
-  const { rows } = await runner.query<Measured>({ ...measureStatement(drivers), values });
-  return new Map(rows.map((row) => [row.n * MEASUREMENTS_MOST + row.position, row]));
-}
-
 async function lookUp(runner: Runner, items: readonly Evaluation[]): Promise<Set<number>> {
   const lookups: LookupRow[] = [];
   items.forEach(({ lookups: wanted, at }, index) => {
     wanted.forEach(({ listId, values }, position) => {
-      for (const value of values) lookups.push({ n: index * MEASUREMENTS_MOST + position, listId, value, at });
+      for (const value of values) lookups.push({ n: placeOf(index, position), listId, value, at });
     });
   });
   if (lookups.length === 0) return new Set();
@@ -362,9 +253,9 @@ export async function read(runner: Runner, items: readonly Evaluation[], areVolu
       measured: item.measurements.map((measurement, position) => {
         if (!hasKeys(item, measurement)) return undefined;
         const earlier = decided.filter((one) => isCounted(one.item, item, measurement));
-        return totalOf(measured.get(index * MEASUREMENTS_MOST + position), earlier, measurement);
+        return totalOf(measured.get(placeOf(index, position)), earlier, measurement);
       }),
-      listed: item.lookups.map((_, position) => listed.has(index * MEASUREMENTS_MOST + position)),
+      listed: item.lookups.map((_, position) => listed.has(placeOf(index, position))),
       volumes: item.volumes.map((wanted, position) =>
         decided
           .filter((one) => one.decision !== 'block' && isInVolume(one.item, item, wanted))

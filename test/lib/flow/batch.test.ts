@@ -53,6 +53,33 @@ test('with patience, a batch is sent beside another one that takes long, and at 
   expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'].map((item) => `answer to ${item}`));
 });
 
+test('with a least time between batches, items wait for the next one together, and not after a pause', async () => {
+  const { batches, releases, run } = heldStatement();
+  const submit = batch(run, { ...OPTIONS, maxInFlight: 2, besideAfterMs: 60_000, everyMs: 200 });
+  await pause(200);
+  const answers = [submit('a')];
+  await immediate();
+  const sentAt = performance.now();
+  // Waits for the first one to return, and then for the time to pass.
+  answers.push(submit('b'));
+  await ticks();
+  releases[0]?.();
+  await answers[0];
+  answers.push(submit('c'));
+  await ticks();
+  expect(batches).toEqual([['a']]);
+  await expect.poll(() => batches).toEqual([['a'], ['b', 'c']]);
+  expect(performance.now() - sentAt).toBeGreaterThan(190);
+  releases[1]?.();
+  await Promise.all(answers);
+  await pause(210);
+  answers.push(submit('d'));
+  await immediate();
+  expect(batches.at(-1)).toEqual(['d']);
+  releases[2]?.();
+  expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'].map((item) => `answer to ${item}`));
+});
+
 test('the items of one tick form one batch, in order of arrival', async () => {
   const { batches, releases, run } = heldStatement();
   const submit = batch(run, OPTIONS);
