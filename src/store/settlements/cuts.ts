@@ -114,21 +114,26 @@ async function takeEntries(
 ): Promise<Map<string, SettlementLine[]>> {
   const accounts = cuts.map(({ owner }) => LEDGER_ACCOUNTS.balance.name.replace('{mid}', owner.mid));
   const { rows } = await sql<SettlementLine & { settlementId: string }>`
-    with taken as (
+    with owners as materialized (
+      -- Once for each balance: joined, it would be read for each entry. The offset makes it look up each month.
+      select i.*, (
+        select min(t.starts_at) from ledger_totals t
+        where t.account = i.account collate "C" and t.grain = 'month' and t.currency = i.currency and not exists (
+          select from settlement_totals s
+          where s.mid = i.mid and s.currency = i.currency and s.month = t.starts_at
+            and s.debit = t.debit and s.credit = t.credit
+          offset 0)
+      ) as since
+      from unnest(${cuts.map(({ owner }) => owner.mid)}::uuid[], ${cuts.map(({ owner }) => owner.currency)}::text[],
+        ${cuts.map(({ settlementId }) => settlementId)}::uuid[], ${cuts.map(({ until }) => iso(until))}::timestamptz[],
+        ${accounts}::text[]) i(mid, currency, settlement_id, until, account)
+    ), taken as (
       insert into settlement_entries
         (source_id, seq, category, settlement_id, mid, currency, entry_id, posted_at, available_on, amount)
       select e.source_id, e.seq, e.category, i.settlement_id, e.mid, e.currency, e.entry_id, e.posted_at,
         e.available_on, p.amount
-      from unnest(${cuts.map(({ owner }) => owner.mid)}::uuid[], ${cuts.map(({ owner }) => owner.currency)}::text[],
-        ${cuts.map(({ settlementId }) => settlementId)}::uuid[], ${cuts.map(({ until }) => iso(until))}::timestamptz[],
-        ${accounts}::text[]) i(mid, currency, settlement_id, until, account)
-      cross join lateral (
-        select min(t.starts_at) as since from ledger_totals t
-        left join settlement_totals s on s.mid = i.mid and s.currency = i.currency and s.month = t.starts_at
-        where t.account = i.account collate "C" and t.grain = 'month' and t.currency = i.currency
-          and (t.debit, t.credit) is distinct from (s.debit, s.credit)
-      ) b
-      join ledger_entries e on e.mid = i.mid and e.currency = i.currency and e.posted_at >= b.since
+      from owners i
+      join ledger_entries e on e.mid = i.mid and e.currency = i.currency and e.posted_at >= i.since
         and e.posted_at < i.until
       cross join lateral (
         select -sum(amount) as amount from unnest(e.accounts, e.amounts) p(account, amount) where p.account = i.account
@@ -167,8 +172,10 @@ async function readSums(
     ) as pending, (
       select coalesce(sum(s.payout), 0)::bigint from settlements s
       where s.mid = i.mid and s.currency = i.currency and s.payout > 0 and s.state <> 'void' and not exists (
-        select from transfers t join settlement_entries e on e.mid = t.mid and e.source_id = t.transfer_id and e.category = 'payout'
-        where t.mid = s.mid and t.settlement_id = s.settlement_id)
+        select from transfers t where t.mid = s.mid and t.settlement_id = s.settlement_id and t.state <> 'refused' and exists (
+          select from settlement_entries e
+          where e.mid = t.mid and e.source_id = t.transfer_id and e.category = 'payout' offset 0)
+        offset 0)
     ) as earlier, coalesce(u.amount, 0)::bigint as under_way
     from unnest(${mids}::uuid[], ${cuts.map(({ owner }) => owner.currency)}::text[],
       ${cuts.map(({ settlementId }) => settlementId)}::uuid[], ${days}::date[]) i(mid, currency, settlement_id, day)
