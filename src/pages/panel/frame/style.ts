@@ -273,10 +273,12 @@ main{padding:1rem}.columns{grid-template-columns:minmax(0,1fr)}.bar{flex-wrap:wr
 table.stack thead{display:none}table.stack tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}
 table.stack td,table.stack th[scope=row]{display:flow-root;padding:.1875rem 1rem;border:0;text-align:start}
 table.stack td{padding-inline-start:8.5rem}table.stack td .mono{overflow-wrap:anywhere}
-table.stack td::before{content:attr(data-label);float:inline-start;width:7rem;margin-inline-start:-7.5rem;color:var(--soft);font-size:.8125rem}}
+table.stack td::before{content:attr(data-label);float:inline-start;width:7rem;margin-inline-start:-7.5rem;color:var(--soft);font-size:.8125rem}
+table.stack .actions button{padding-inline:.75rem}}
 .erasure h2{margin:1.5rem 0 .5rem}.erasure ul{margin:0;padding-inline-start:1.25rem}.erasure li{margin:.25rem 0}
 .erasure form{margin-top:1.5rem}.erasure fieldset.bare{margin-bottom:1.5rem}
-@media(max-width:30rem){.receipt{padding:1.25rem}}
+@media screen and (max-width:30rem){.receipt{padding:1.25rem}.find:has(+.who){flex-basis:60%}
+.find+.who{order:10;max-width:calc(40% - .75rem)}.who summary{overflow:hidden;text-overflow:ellipsis}}
 @media(forced-colors:active){[aria-current]{outline:2px solid Highlight;outline-offset:-2px}
 .badge{border:1px solid CanvasText}.bars svg{forced-color-adjust:none;fill:Highlight}.bars .ground{fill:Canvas}
 .button,button{border-color:ButtonText}.timeline li::before{forced-color-adjust:none}}
