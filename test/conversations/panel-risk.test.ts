@@ -361,3 +361,45 @@ test('the queue of reviews names the rules of the installation to operators of a
   expect([ofAll.includes('Secret watch'), ofAccount.includes('Secret watch')]).toEqual([true, false]);
   expect(ofAccount).toContain('a rule of the installation');
 });
+
+describe('a payment that waits for a review', () => {
+  const REVIEW = { action: { kind: 'review', hours: 24, then: 'refuse' }, state: 'on' };
+
+  test('is decided on its own page, which offers no capture until then and says who decided', async () => {
+    const merchant = await shop.newMerchant();
+    const condition = { field: 'amount', op: '>', value: '50.00', currency: 'USD' };
+    await shop.admin('POST', '/risk/rules', { ...REVIEW, mid: merchant.mid, name: 'Large', condition });
+    const owner = await signedIn(shop, 'owner');
+    const support = await signedIn(shop, 'support');
+    const decisions = { approve: ['SETTLED', 'Approved in the review'], refuse: ['VOID', 'Refused in the review'] };
+    for (const [decision, [state, said]] of Object.entries(decisions)) {
+      const { trans_id: id } = (await shop.sale({ order_amount: '60.00' }, merchant)).body;
+      const page = `/admin/payments/${id}`;
+      const waiting = (await owner.get(page)).text;
+      expect(waiting).toContain('Without a decision the payment is refused on');
+      expect(waiting).not.toContain(`${page}/capture`);
+      expect(waiting).toContain(`${page}/void`);
+      const read = (await support.get(page)).text;
+      expect(read).toContain('Waits for a review');
+      expect(read).not.toContain(`action="/admin/risk/${id}"`);
+      const decided = await owner.submit(`/admin/risk/${id}`, { decision, then: 'payment' });
+      expect(decided.location).toBe(`${page}?done=review_${decision}`);
+      const { text } = await owner.get(decided.location as string);
+      expect(text).toContain(`The payment was ${decision}d.`);
+      expect(text).toMatch(new RegExp(`${said}</h3><p class="soft small">By the owner</p>`));
+      expect(text).not.toContain('Waits for a review');
+      expect((await shop.inspect(id)).status).toBe(state);
+    }
+  });
+
+  test('that nobody decided says that the time was over', async () => {
+    const merchant = await shop.newMerchant();
+    const condition = { field: 'amount', op: '>', value: '50.00', currency: 'USD' };
+    await shop.admin('POST', '/risk/rules', { ...REVIEW, mid: merchant.mid, name: 'Large', condition });
+    const { trans_id: id } = (await shop.sale({ order_amount: '60.00' }, merchant)).body;
+    await shop.advanceClock(86_401, merchant.mid);
+    const owner = await signedIn(shop, 'owner');
+    const { text } = await owner.get(`/admin/payments/${id}`);
+    expect(text).toMatch(/Refused in the review<\/h3><p class="soft small">By the gateway, on time<\/p>/);
+  });
+});

@@ -1,12 +1,14 @@
 /** What a review means for the capture of a payment: who captures it, and that it waits meanwhile. */
 import { Refusal } from '../../rules/errors.ts';
-import type { Gateway, PaymentWithDetails } from '../context.ts';
+import type { Gateway, PaymentWithDetails, RiskDecisionRow } from '../context.ts';
 
-/** Refuses the capture of a payment that waits for a review, or was refused by one. */
+/** Whether a payment may not be captured because it waits for a review, or was refused by one. */
+export const isHeldByReview = (decision: Pick<RiskDecisionRow, 'reviewState'> | undefined): boolean =>
+  decision?.reviewState === 'waiting' || decision?.reviewState === 'refused';
+
 export async function requireReviewed(gateway: Gateway, payment: PaymentWithDetails): Promise<void> {
   if (!payment.isAuthorisation || payment.state !== 'PENDING') return;
-  const decision = await gateway.riskDecisions.find(payment);
-  if (decision?.reviewState === 'waiting' || decision?.reviewState === 'refused')
+  if (isHeldByReview(await gateway.riskDecisions.find(payment)))
     throw new Refusal('captureNotPending', [{ field: 'trans_id', sentence: 'The payment waits for a review.' }]);
 }
 

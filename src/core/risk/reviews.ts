@@ -159,7 +159,8 @@ async function carryOut(
   return isDeclined ? (result as OperationResult).payment : mark(gateway, result?.payment ?? payment, false, entry);
 }
 
-const SYSTEM = 'turnpike';
+/** Who decided a review whose time was over. */
+export const SYSTEM = 'turnpike';
 
 /** Whether the clock may capture or void a payment now. If not, its review is looked at again later. */
 async function isAsKnown(

@@ -2,10 +2,11 @@
 
 import { findAccount } from '../../../core/accounts/accounts.ts';
 import { type LoggedCallback, listPaymentCallbacks } from '../../../core/callbacks/log.ts';
-import type { HistoryRow, OperationRow, Payment, PaymentWithDetails } from '../../../core/context.ts';
+import type { HistoryRow, OperationRow, Payment, PaymentWithDetails, RiskDecisionRow } from '../../../core/context.ts';
 import { possibleActions } from '../../../core/operators/actions.ts';
 import type { Principal } from '../../../core/operators/principal.ts';
 import { listRefundRequests } from '../../../core/payments/refund-requests.ts';
+import { isHeldByReview } from '../../../core/risk/reviewed.ts';
 import { networkTitle } from '../../../lib/cards/networks.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import type { Attention } from '../../../rules/attention.ts';
@@ -21,6 +22,7 @@ import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { moneyOfPayment } from '../ledger/payment-money.ts';
 import { languageTag, panelTexts } from '../locales/index.ts';
 import { blockCard } from '../risk/block.ts';
+import { reviewDone, reviewNotice } from '../risk/reviews.ts';
 import { riskMoments, riskSummary } from '../risk/summary.ts';
 import { decisionLinks, reportedFact } from './attention.ts';
 import { requirePayment } from './find.ts';
@@ -34,10 +36,10 @@ const text = panelTexts.payment;
 
 const pathOf = (paymentId: string): string => `/admin/payments/${paymentId}`;
 
-/** The link, the receipt, and the actions that the state and the role allow. */
-function actions({ role }: Principal, payment: PaymentWithDetails): Html {
+/** The link, the receipt, and the actions that the state, the review and the role allow. */
+function actions({ role }: Principal, payment: PaymentWithDetails, risk: RiskDecisionRow | undefined): Html {
   const path = pathOf(payment.paymentId);
-  const possible = possibleActions(role, payment);
+  const possible = possibleActions(role, payment).filter((action) => action !== 'capture' || !isHeldByReview(risk));
   return html`<div class="actions">${copyLink(path)}<a class="button quiet" href="${path}/receipt">${panelTexts.payments.receipt.link}</a>${possible.map(
     (action) => html`<a class="button quiet" href="${path}/${action}">${text.actions[action]}</a>`,
   )}</div>`;
@@ -116,11 +118,11 @@ async function showPayment(request: PanelRequest): Promise<PanelAnswer> {
   const moved = await moneyOfPayment(request, payment, account?.name ?? payment.mid);
   return {
     title: `${money(payment.amount, currency)} · ${payment.orderId}`,
-    body: html`${session.principal.mids === null && accountClockNotice(gateway, payment.mid)}${query.done === 'blocked' ? notice(panelTexts.risk.block.done) : outcomeNotice(query.done, payment, operations)}
+    body: html`${session.principal.mids === null && accountClockNotice(gateway, payment.mid)}${riskNotice(query.done) || outcomeNotice(query.done, payment, operations)}
 <div class="head"><h1 class="amount">${money(payment.amount, currency)}</h1>${statusBadge(payment)}${
       payment.inDoubt && badge(text.inDoubt, 'wait')
-    }${actions(session.principal, payment)}</div>
-${payment.attention && attentionNotice(request, payment, payment.attention, reportedFact(payment, history, operations))}${waitingNotices(request, requests)}
+    }${actions(session.principal, payment, risk)}</div>
+${payment.attention && attentionNotice(request, payment, payment.attention, reportedFact(payment, history, operations))}${reviewNotice(request, risk)}${waitingNotices(request, requests)}
 <div class="columns"><section class="card" aria-labelledby="timeline"><h2 id="timeline">${text.timeline}</h2>${timeline(payment, history, operations, callbacks, [...receipts, ...riskMoments(risk, session.principal.mids), ...requestMoments(requests)])}${resendLink(session.principal, payment, callbacks)}</section>
 <div>${payerCard(payment, history)}
 <section class="card" aria-labelledby="amounts"><h2 id="amounts">${text.amounts}</h2>${facts([
@@ -193,6 +195,10 @@ const attentionNotice = (
   html`<div class="notice bad" role="status"><h2>${panelTexts.payments.attentions[attention]}</h2><p>${panelTexts.payments.attentionHints[attention]}${
     reported !== undefined && html` ${panelTexts.attention.reported}: ${reported}.`
   }</p>${decisionLinks(request, payment)}</div>`;
+
+/** What was done to the payer or decided in a review before the page was shown. */
+const riskNotice = (done = ''): Html | false =>
+  notice(done === 'blocked' ? panelTexts.risk.block.done : reviewDone[done]);
 
 /** What happened before the page was shown: the outcome of the operation with this id, or of a decision. */
 function outcomeNotice(

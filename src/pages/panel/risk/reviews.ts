@@ -1,5 +1,5 @@
 /** The page of the review queue, which a person works through by its buttons or by keys. */
-import type { Review } from '../../../core/context.ts';
+import type { Payment, Review, RiskDecisionRow } from '../../../core/context.ts';
 import { decideReview, listReviews, REVIEW_DECISIONS } from '../../../core/risk/reviews.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { LIMITS } from '../../../rules/limits.ts';
@@ -30,14 +30,35 @@ const keysHelp = (): Html =>
     ([key, what]) => html`<dt><kbd>${key}</kbd></dt><dd>${what}</dd>`,
   )}</dl></details>`;
 
+/** Approves or refuses; `then` is the page that the operator comes back to. */
+const decisionForm = (
+  { session }: PanelRequest,
+  { paymentId }: Pick<Payment, 'paymentId'>,
+  then: 'queue' | 'payment' = 'queue',
+): Html =>
+  html`<form method="post" action="${PATH}/${paymentId}">${formToken(session)}<input type="hidden" name="then" value="${then}"><div class="actions"><button name="decision" value="approve" data-key="a">${text.approve}</button><button name="decision" value="refuse" class="quiet" data-key="r" data-confirm="${text.keys.confirm}">${text.refuse}</button></div></form>`;
+
+/** That a payment waits for a review, on its page, and the decision for those who may make it. */
+export function reviewNotice(request: PanelRequest, risk: RiskDecisionRow | undefined): Html | false {
+  if (risk?.reviewState !== 'waiting' || risk.reviewThen === null) return false;
+  const mayDecide = isAllowed(request.session.principal.role, 'risk.review');
+  return html`<div class="notice wait" role="status"><h2>${text.waits.title}</h2><p>${text.waits[risk.reviewThen]} ${time(risk.reviewDueAt)}</p>${
+    mayDecide && decisionForm(request, risk, 'payment')
+  }</div>`;
+}
+
+/** What the page of the payment says after a decision. */
+export const reviewDone: Readonly<Record<string, string>> = {
+  review_approve: text.approved,
+  review_refuse: text.refused,
+};
+
 async function showReviews(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, session, query } = request;
   const { mids, role } = session.principal;
   const names = await accountNames(request);
   const reviews = await listReviews(gateway, { state: 'waiting', mids }, LIMITS.adminPageSize);
   const mayDecide = isAllowed(role, 'risk.review');
-  const buttons = ({ paymentId }: Review): Html =>
-    html`<form method="post" action="${PATH}/${paymentId}">${formToken(session)}<div class="actions"><button name="decision" value="approve" data-key="a">${text.approve}</button><button name="decision" value="refuse" class="quiet" data-key="r" data-confirm="${text.keys.confirm}">${text.refuse}</button></div></form>`;
   const columns: Column<Review>[] = [
     {
       label: text.order,
@@ -47,12 +68,11 @@ async function showReviews(request: PanelRequest): Promise<PanelAnswer> {
     { label: text.rule, cell: ({ rules }) => ruleNames(rules, mids) || null },
     { label: text.account, cell: ({ mid }) => names.get(mid) ?? mid },
     { label: text.until, cell: ({ reviewDueAt }) => time(reviewDueAt) },
-    ...(mayDecide ? [{ label: text.decide, cell: buttons }] : []),
+    ...(mayDecide ? [{ label: text.decide, cell: (one: Review) => decisionForm(request, one) }] : []),
   ];
-  const done: Readonly<Record<string, string>> = { approve: text.approved, refuse: text.refused };
   return {
     title: text.title,
-    body: html`${notice(query.done && done[query.done])}${riskHead('reviews', mids)}<div class="card flush">${
+    body: html`${notice(query.done && reviewDone[query.done])}${riskHead('reviews', mids)}<div class="card flush">${
       reviews.length > 0
         ? html`<div data-queue>${table(text.tabs.reviews, columns, reviews)}</div>`
         : empty(text.noReviews, text.noReviewsHint)
@@ -63,7 +83,8 @@ async function showReviews(request: PanelRequest): Promise<PanelAnswer> {
 async function decide({ gateway, session, caller, params, form }: PanelRequest): Promise<PanelAnswer> {
   const decision = REVIEW_DECISIONS.find((one) => one === form.get('decision')) ?? 'refuse';
   await decideReview(gateway, session.principal, caller, params.paymentId ?? '', decision, '');
-  return { redirect: `${PATH}?done=${decision}` };
+  const page = form.get('then') === 'payment' ? `/admin/payments/${params.paymentId}` : PATH;
+  return { redirect: `${page}?done=review_${decision}` };
 }
 
 export const riskReviewPages: readonly PanelRoute[] = [

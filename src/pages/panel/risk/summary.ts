@@ -1,6 +1,7 @@
 /** The decision of the risk rules about a payment, in words. */
 import type { RiskDecisionRow } from '../../../core/context.ts';
 import { shownRules } from '../../../core/risk/decisions.ts';
+import { SYSTEM } from '../../../core/risk/reviews.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { fill } from '../frame/parts.ts';
 import { panelTexts } from '../locales/index.ts';
@@ -35,9 +36,30 @@ function askedFor({ reason, sent_as }: RiskDecisionRow['threeDs']): string | und
 }
 
 const TONES: Readonly<Record<string, string>> = { block: 'bad', review: 'wait', allow: 'good' };
+const ENDS = { approved: 'good', refused: 'bad', over: '' } as const;
 
-/** The entry of the timeline, if a rule decided, asked for something or watched. It comes after that of the opened payment. */
-export const riskMoments = (risk: RiskDecisionRow | undefined, mids: readonly string[] | null): Moment[] =>
-  risk && (risk.decision !== 'none' || risk.threeDs.reason !== null || risk.shadow.length > 0 || risk.failure !== null)
-    ? [{ at: risk.at, order: 1, what: html`<h3>${riskSummary(risk, mids)}</h3>`, tone: TONES[risk.decision] ?? '' }]
+/**
+ * The entries of the timeline: what a rule decided, asked for or watched, after that of the opened payment, and how its review
+ * ended, before what was done then.
+ */
+export const riskMoments = (risk: RiskDecisionRow | undefined, mids: readonly string[] | null): Moment[] => {
+  const hasEffect =
+    risk &&
+    (risk.decision !== 'none' || risk.threeDs.reason !== null || risk.shadow.length > 0 || risk.failure !== null);
+  return hasEffect
+    ? [
+        { at: risk.at, order: 1, what: html`<h3>${riskSummary(risk, mids)}</h3>`, tone: TONES[risk.decision] ?? '' },
+        ...reviewMoments(risk),
+      ]
     : [];
+};
+
+function reviewMoments({ reviewState, reviewedAt, reviewedBy, reviewNote }: RiskDecisionRow): Moment[] {
+  if (reviewState === null || reviewState === 'waiting' || reviewedAt === null) return [];
+  const { payment, risk } = panelTexts;
+  const by = reviewedBy === SYSTEM ? payment.actors.clock : reviewedBy;
+  const what = html`<h3>${risk.reviewed[reviewState]}</h3><p class="soft small">${payment.by} ${by}</p>${
+    reviewNote && html`<p class="small">${reviewNote}</p>`
+  }`;
+  return [{ at: reviewedAt, order: 0, what, tone: ENDS[reviewState] }];
+}

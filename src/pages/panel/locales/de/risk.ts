@@ -68,6 +68,16 @@ export const risk: PanelTexts['risk'] = {
   refuse: 'Ablehnen',
   approved: 'Die Zahlung wurde angenommen.',
   refused: 'Die Zahlung wurde abgelehnt.',
+  waits: {
+    title: 'Wartet auf eine Prüfung',
+    refuse: 'Ohne Entscheidung wird die Zahlung abgelehnt am',
+    approve: 'Ohne Entscheidung wird die Zahlung angenommen am',
+  },
+  reviewed: {
+    approved: 'Bei der Prüfung angenommen',
+    refused: 'Bei der Prüfung abgelehnt',
+    over: 'Die Prüfung endete: Es war nichts mehr zu entscheiden',
+  },
   noRules: 'Es gibt keine Regeln',
   noRulesHint:
     'Eine Regel entscheidet über eine Zahlung, bevor ein Anbieter davon erfährt. Beginnen Sie mit einer, die nur beobachtet.',

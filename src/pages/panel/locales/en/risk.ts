@@ -67,6 +67,16 @@ export const risk = {
   refuse: 'Refuse',
   approved: 'The payment was approved.',
   refused: 'The payment was refused.',
+  waits: {
+    title: 'Waits for a review',
+    refuse: 'Without a decision the payment is refused on',
+    approve: 'Without a decision the payment is approved on',
+  },
+  reviewed: {
+    approved: 'Approved in the review',
+    refused: 'Refused in the review',
+    over: 'The review ended: nothing was left to decide',
+  },
   noRules: 'There are no rules',
   noRulesHint: 'A rule decides about a payment before a provider hears of it. Begin with one that only watches.',
   newRule: 'New rule',

@@ -68,6 +68,16 @@ export const risk: PanelTexts['risk'] = {
   refuse: 'Rechazar',
   approved: 'El pago se aceptó.',
   refused: 'El pago se rechazó.',
+  waits: {
+    title: 'Espera una revisión',
+    refuse: 'Sin decisión, el pago se rechaza el',
+    approve: 'Sin decisión, el pago se acepta el',
+  },
+  reviewed: {
+    approved: 'Aceptado en la revisión',
+    refused: 'Rechazado en la revisión',
+    over: 'La revisión terminó: no quedaba nada por decidir',
+  },
   noRules: 'No hay reglas',
   noRulesHint: 'Una regla decide sobre un pago antes de que un proveedor sepa de él. Empiece con una que solo observe.',
   newRule: 'Regla nueva',

@@ -68,6 +68,16 @@ export const risk: PanelTexts['risk'] = {
   refuse: 'Refuser',
   approved: 'Le paiement a été accepté.',
   refused: 'Le paiement a été refusé.',
+  waits: {
+    title: 'En attente d’examen',
+    refuse: 'Sans décision, le paiement est refusé le',
+    approve: 'Sans décision, le paiement est accepté le',
+  },
+  reviewed: {
+    approved: 'Accepté lors de l’examen',
+    refused: 'Refusé lors de l’examen',
+    over: 'L’examen est terminé : il ne restait rien à décider',
+  },
   noRules: 'Il n’y a pas de règles',
   noRulesHint:
     'Une règle décide d’un paiement avant qu’un prestataire n’en sache rien. Commencez par une règle qui observe seulement.',
