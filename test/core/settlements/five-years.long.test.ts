@@ -9,6 +9,7 @@ import { newMasterKey } from '../../../src/lib/crypto/seal.ts';
 import { lastCut } from '../../../src/rules/settlement-calendar.ts';
 import { verifyAt } from '../../../src/store/installation/verify.ts';
 import { chanceFrom } from '../../support/chance.ts';
+import { compiledIn } from '../../support/compiled.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../../support/gateway.ts';
 
 const SEED = Number(process.env.SEED) || Date.now() % 1_000_000_000;
@@ -16,6 +17,7 @@ const DAY_MS = 86_400_000;
 const YEARS = 1826;
 /** After the last sale, until the last reserve is released. */
 const AFTERWARDS = 190;
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../support/settling-process.ts', import.meta.url));
 
 const TERMS = [
@@ -41,7 +43,10 @@ const done = async (...args: Parameters<TestGateway['admin']>): Promise<Answer['
 
 async function start(): Promise<ChildProcess> {
   const argument = JSON.stringify({ connection: shop.connection, masterKey });
-  const child = spawn(process.execPath, [PROGRAM, argument], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [PROGRAM, argument], {
+    env: { ...process.env, ...compiledIn(ROOT) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   await new Promise<void>((resolve, reject) => {
     child.stdout.once('data', () => resolve());
     child.once('exit', (code) => reject(new Error(`A process ended: ${code}`)));
