@@ -79,7 +79,7 @@ export async function newDataDir(): Promise<string> {
 export async function newDatabase(): Promise<{ url: string; connection: Socket }> {
   const server = inject('database');
   const database = `start_${randomBytes(6).toString('hex')}`;
-  await query(server, `create database ${database} template template0`);
+  await query(server, `create database ${database} template template0 strategy file_copy`);
   cleanups.push(() => query(server, `drop database if exists ${database} with (force)`));
   const connection = { ...server, database };
   return { url: databaseUrl(connection), connection };
