@@ -1,7 +1,6 @@
 /** Which addresses callbacks may be sent to: public ones, and private ones that the operator allows. */
-import { isIP } from 'node:net';
 import { addressList } from '../lib/http/address.ts';
-import { isPrivateAddress } from '../lib/http/private-address.ts';
+import { isPrivateAddress, literalAddresses } from '../lib/http/private-address.ts';
 import type { FieldContext, Kind } from './fields.ts';
 import { LIMITS } from './limits.ts';
 
@@ -22,15 +21,6 @@ export const mayCall = (address: string, { allowsAddress }: CallbackReach): bool
 
 // No user name, password or fragment, and no characters that URL parsers treat differently.
 const PLAIN_ADDRESS = /^https?:\/\/[^\s\\\p{Cc}@/?#]+(?:[/?][^\s\\\p{Cc}#]*)?$/iu;
-const LOCALHOST = /^(?:.+\.)?localhost\.?$/;
-
-/** The IP addresses of a host that needs no DNS lookup: an IP literal or `localhost`. */
-function literalAddresses(hostname: string): string[] {
-  // The URL parser has normalised every spelling of an address; IPv6 is in brackets.
-  const bare = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(bare)) return [bare];
-  return LOCALHOST.test(hostname) ? ['127.0.0.1', '::1'] : [];
-}
 
 /** Parses an address for callbacks, or returns why it is refused. A host name is resolved and checked at delivery. */
 export function readCallbackAddress(text: string, reach: CallbackReach): URL | 'badAddress' | 'privateAddress' {

@@ -78,14 +78,11 @@ test.runIf(isLong)(
   600_000,
 );
 
-test(
-  'that does not give its closing balance breaks off',
-  async () => {
-    await shop.rows(`update settlements set closing = closing + 1, payout = payout + 1`);
-    const answer = fetch(`${shop.url}/admin/api/settlements/${SETTLEMENT}/statement`, {
-      headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
-    });
-    await expect(answer.then((response) => response.text())).rejects.toThrow();
-  },
-  sized(30_000, 600_000),
-);
+// How many entries come before the wrong balance does not matter, so this is tested with a few.
+test.skipIf(isLong)('that does not give its closing balance breaks off', async () => {
+  await shop.rows(`update settlements set closing = closing + 1, payout = payout + 1`);
+  const answer = fetch(`${shop.url}/admin/api/settlements/${SETTLEMENT}/statement`, {
+    headers: { authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
+  await expect(answer.then((response) => response.text())).rejects.toThrow();
+});

@@ -1,7 +1,6 @@
 /** Composes the request that creates a payment at Mollie. */
-import { isIP } from 'node:net';
 import type { CaptureMethod, Locale, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
-import { isPrivateAddress } from '../../lib/http/private-address.ts';
+import { isPrivateAddress, literalAddresses } from '../../lib/http/private-address.ts';
 import { dayText, localDay } from '../../lib/time/zones.ts';
 import { settingText } from '../../rules/connectors.ts';
 import type { Submission } from '../connector.ts';
@@ -13,10 +12,7 @@ import { amountOf, TEXT_LENGTH } from './outcomes.ts';
 export const ANY_METHOD = 'automatic';
 
 /** Whether the address is that of this machine or of a private network; the name of any other host counts as public. */
-function isPrivate(address: string): boolean {
-  const host = new URL(address).hostname.replace(/^\[|\]$/g, '');
-  return host === 'localhost' || (isIP(host) !== 0 && isPrivateAddress(host));
-}
+const isPrivate = (address: string): boolean => literalAddresses(new URL(address).hostname).some(isPrivateAddress);
 
 /** The day by which a bank transfer is due, by the clocks of Mollie, whose first possible day is tomorrow. */
 const dueDate = ({ openedAt }: Submission, days: number): string =>

@@ -346,7 +346,7 @@ export function createIntents(
     try {
       const confirmed = await send(fields, 'confirm').catch((error) => {
         const { payment_method_data: data } = fields;
-        if (!data || needsOf('stripe', {})[submission.brand]) throw error;
+        if (!data || needsOf('stripe', settings)[submission.brand]) throw error;
         const { billing_details: _, ...bare } = data;
         return ifAboutPayer(() => send({ ...fields, payment_method_data: bare }, 'bareConfirm'))(error);
       });

@@ -1,4 +1,5 @@
 /** Which IP addresses are not public: private and reserved ranges, and ranges that embed or translate to them. */
+import { isIP } from 'node:net';
 import { addressList } from './address.ts';
 
 /** The special-purpose ranges of IANA's registry, and addresses that cloud platforms use. */
@@ -43,3 +44,13 @@ const isReserved = addressList([...RESERVED_IPV4, ...RESERVED_IPV4.map(behindNat
 
 /** Whether an address is not public; also true for text that is not an address. */
 export const isPrivateAddress = (address: string): boolean => !isInternet(address) || isReserved(address);
+
+const LOCALHOST = /^(?:.+\.)?localhost\.?$/;
+
+/** The IP addresses of the host of a parsed URL that needs no DNS lookup: an IP literal or `localhost`. */
+export function literalAddresses(hostname: string): string[] {
+  // The URL parser has normalised every spelling of an address; IPv6 is in brackets.
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(bare)) return [bare];
+  return LOCALHOST.test(hostname) ? ['127.0.0.1', '::1'] : [];
+}
