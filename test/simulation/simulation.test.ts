@@ -4,7 +4,7 @@ import { TEMPLATE } from '../support/database.ts';
 import { sized } from '../support/size.ts';
 import { describeFailure, runSeeds } from './seeds.ts';
 
-const COUNT = sized(150, 400);
+const COUNT = sized(40, 400);
 const run = (from: number, count: number) =>
   runSeeds({ server: inject('database'), template: TEMPLATE, from, count, threads: 2 });
 

@@ -256,7 +256,15 @@ describe('a payment on the page of Mollie', () => {
 
   test('has a webhook only if Mollie can reach the gateway', () => {
     const address = (notifyUrl: string): unknown => parametersOf(hosted({ notifyUrl }), undefined, false).webhookUrl;
-    for (const host of ['localhost:8080', 'shop.localhost', '127.0.0.1', '[::1]:8080', '10.0.0.5', '192.168.1.4:8080', '[fd00::1]'])
+    for (const host of [
+      'localhost:8080',
+      'shop.localhost',
+      '127.0.0.1',
+      '[::1]:8080',
+      '10.0.0.5',
+      '192.168.1.4:8080',
+      '[fd00::1]',
+    ])
       expect(address(`http://${host}/inbound/mollie/1`)).toBeUndefined();
     for (const notifyUrl of [
       'https://pay.example.com/inbound/mollie/1',

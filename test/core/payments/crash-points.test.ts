@@ -139,7 +139,7 @@ const points = (name: string): (CrashPoint & { isRepeated: boolean })[] =>
     (['before', 'after'] as const).flatMap((when) => [true, false].map((isRepeated) => ({ step, when, isRepeated }))),
   );
 /** One of this many points. */
-const EVERY = sized(15, 1);
+const EVERY = sized(40, 1);
 
 describe.each(Object.keys(OPERATIONS))('%s', (name) => {
   test('has these commits and calls', async () => {
