@@ -6,6 +6,7 @@ import type { Gateway, PaymentWithDetails, RiskDecisionRow } from '../context.ts
 export const isHeldByReview = (decision: Pick<RiskDecisionRow, 'reviewState'> | undefined): boolean =>
   decision?.reviewState === 'waiting' || decision?.reviewState === 'refused';
 
+/** Refuses the capture of a payment that a review holds. */
 export async function requireReviewed(gateway: Gateway, payment: PaymentWithDetails): Promise<void> {
   if (!payment.isAuthorisation || payment.state !== 'PENDING') return;
   if (isHeldByReview(await gateway.riskDecisions.find(payment)))

@@ -160,7 +160,7 @@ async function carryOut(
 }
 
 /** Who decided a review whose time was over. */
-export const SYSTEM = 'turnpike';
+export const BY_DEADLINE = 'turnpike';
 
 /** Whether the clock may capture or void a payment now. If not, its review is looked at again later. */
 async function isAsKnown(
@@ -192,7 +192,7 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
     return;
   }
   const hasMoney = (payment.state === 'PENDING' && payment.authorised > 0n) || payment.state === 'SETTLED';
-  const ending = { at: now, by: SYSTEM, note: null } as const;
+  const ending = { at: now, by: BY_DEADLINE, note: null } as const;
   if (!hasMoney) {
     const isOpen = ['PREPARE', 'REDIRECT', '3DS', 'PENDING'].includes(payment.state);
     if (isOpen && isDue) await gateway.reviews.reschedule(review, 'waiting', now + LIMITS.hourMs);

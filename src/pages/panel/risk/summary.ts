@@ -1,7 +1,7 @@
 /** The decision of the risk rules about a payment, in words. */
 import type { RiskDecisionRow } from '../../../core/context.ts';
 import { shownRules } from '../../../core/risk/decisions.ts';
-import { SYSTEM } from '../../../core/risk/reviews.ts';
+import { BY_DEADLINE } from '../../../core/risk/reviews.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { fill } from '../frame/parts.ts';
 import { panelTexts } from '../locales/index.ts';
@@ -57,7 +57,7 @@ export const riskMoments = (risk: RiskDecisionRow | undefined, mids: readonly st
 function reviewMoments({ reviewState, reviewedAt, reviewedBy, reviewNote }: RiskDecisionRow): Moment[] {
   if (reviewState === null || reviewState === 'waiting' || reviewedAt === null) return [];
   const { payment, risk } = panelTexts;
-  const by = reviewedBy === SYSTEM ? payment.actors.clock : reviewedBy;
+  const by = reviewedBy === BY_DEADLINE ? payment.actors.clock : reviewedBy;
   const what = html`<h3>${risk.reviewed[reviewState]}</h3><p class="soft small">${payment.by} ${by}</p>${
     reviewNote && html`<p class="small">${reviewNote}</p>`
   }`;
