@@ -22,7 +22,7 @@ import { hiddenValue, PASSWORD, totpCode } from '../support/sign-in.ts';
 import { sized } from '../support/size.ts';
 import { newKey, pemOf } from '../support/wallets.ts';
 
-const ROUNDS = sized(2, 10);
+const ROUNDS = sized(1, 10);
 const BY = commandCaller('test');
 const ALL = { mids: null };
 

@@ -51,7 +51,7 @@ const CALLERS = ROLES.flatMap((role) => [
 ]);
 const nameOf = ({ role, isRestricted }: Pick<TestCaller, 'role' | 'isRestricted'>): string =>
   `${isRestricted ? 'restricted' : 'unrestricted'} ${role}`;
-const SAMPLE = ['restricted owner', 'restricted merchant_cashier', 'unrestricted support'];
+const SAMPLE = ['restricted merchant_cashier', 'unrestricted support'];
 const TESTED = CALLERS.filter((caller) => sized(SAMPLE.includes(nameOf(caller)), true));
 
 const world = {} as Record<'own' | 'ownInPanel' | 'foreign' | 'random', Ids> & {

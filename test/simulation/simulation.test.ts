@@ -4,9 +4,9 @@ import { TEMPLATE } from '../support/database.ts';
 import { sized } from '../support/size.ts';
 import { describeFailure, runSeeds } from './seeds.ts';
 
-const COUNT = sized(40, 400);
+const COUNT = sized(20, 400);
 const run = (from: number, count: number) =>
-  runSeeds({ server: inject('database'), template: TEMPLATE, from, count, threads: 2 });
+  runSeeds({ server: inject('database'), template: TEMPLATE, from, count, threads: sized(1, 2) });
 
 /** For a busy machine. */
 const TIMEOUT_MS = sized(600_000, 3_600_000);

@@ -17,7 +17,7 @@ import { type Answer, type Merchant, startTestGateway, type TestGateway } from '
 import { brandSale, ledgerOf, type OperationAction, operationFields, REFUSALS } from '../../support/operations.ts';
 import { sized } from '../../support/size.ts';
 
-const ROUNDS = sized(5, 10);
+const ROUNDS = sized(2, 10);
 const DAY = 86_400_000;
 
 let shop: TestGateway;
