@@ -6,11 +6,12 @@ import { isAllowed, type Permission, type Role } from '../../rules/roles.ts';
 import type { AuditEntry } from '../../store/audit/audit.ts';
 import type { OperationRow, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import type { Account, Gateway } from '../context.ts';
+import type { Account, Gateway, RiskDecisionRow } from '../context.ts';
 import { capture, readAmount, refund, voidPayment } from '../payments/change.ts';
 import type { Initiator, OperationResult } from '../payments/operate.ts';
 import { earlierRequest, type RefundRequest, requestRefund } from '../payments/refund-requests.ts';
 import { type Decision, type Resolved, readNote, resolveAttention } from '../payments/resolve.ts';
+import { isHeldByReview } from '../risk/reviewed.ts';
 import { auditEntry, type Caller, type Principal, sees } from './principal.ts';
 
 /** An empty amount means everything; `operationId` makes the request idempotent. The note is shown in the history. */
@@ -144,12 +145,17 @@ export async function operateAs(
   }
 }
 
-/** The actions that the role has and that a payment in this state may allow; the operation itself decides. */
-export function possibleActions(role: Role, payment: PaymentWithDetails): OperatorAction[] {
-  return actionsOf(payment).filter((action) => isAllowed(role, ACTION_PERMISSIONS[action]));
+/** The actions that the role has and that the state of a payment and its review may allow; the operation itself decides. */
+export function possibleActions(
+  role: Role,
+  payment: PaymentWithDetails,
+  risk: RiskDecisionRow | undefined,
+): OperatorAction[] {
+  return actionsOf(payment, isHeldByReview(risk)).filter((action) => isAllowed(role, ACTION_PERMISSIONS[action]));
 }
 
-function actionsOf({ state, authorised, captured, refunded }: PaymentWithDetails): OperatorAction[] {
-  if (state === 'PENDING') return authorised > 0n ? ['capture', 'void', 'refund'] : ['void'];
+function actionsOf({ state, authorised, captured, refunded }: PaymentWithDetails, isHeld: boolean): OperatorAction[] {
+  if (state === 'PENDING' && authorised > 0n) return isHeld ? ['void', 'refund'] : ['capture', 'void', 'refund'];
+  if (state === 'PENDING') return ['void'];
   return state === 'SETTLED' && refunded < captured ? ['refund'] : [];
 }

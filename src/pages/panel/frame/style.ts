@@ -277,7 +277,7 @@ table.stack td::before{content:attr(data-label);float:inline-start;width:7rem;ma
 table.stack .actions button{padding-inline:.75rem}}
 .erasure h2{margin:1.5rem 0 .5rem}.erasure ul{margin:0;padding-inline-start:1.25rem}.erasure li{margin:.25rem 0}
 .erasure form{margin-top:1.5rem}.erasure fieldset.bare{margin-bottom:1.5rem}
-@media screen and (max-width:30rem){.receipt{padding:1.25rem}.find:has(+.who){flex-basis:60%}
+@media(max-width:30rem){.receipt{padding:1.25rem}.find:has(+.who){flex-basis:60%}
 .find+.who{order:10;max-width:calc(40% - .75rem)}.who summary{overflow:hidden;text-overflow:ellipsis}}
 @media(forced-colors:active){[aria-current]{outline:2px solid Highlight;outline-offset:-2px}
 .badge{border:1px solid CanvasText}.bars svg{forced-color-adjust:none;fill:Highlight}.bars .ground{fill:Canvas}

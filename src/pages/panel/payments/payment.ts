@@ -6,7 +6,6 @@ import type { HistoryRow, OperationRow, Payment, PaymentWithDetails, RiskDecisio
 import { possibleActions } from '../../../core/operators/actions.ts';
 import type { Principal } from '../../../core/operators/principal.ts';
 import { listRefundRequests } from '../../../core/payments/refund-requests.ts';
-import { isHeldByReview } from '../../../core/risk/reviewed.ts';
 import { networkTitle } from '../../../lib/cards/networks.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import type { Attention } from '../../../rules/attention.ts';
@@ -39,7 +38,7 @@ const pathOf = (paymentId: string): string => `/admin/payments/${paymentId}`;
 /** The link, the receipt, and the actions that the state, the review and the role allow. */
 function actions({ role }: Principal, payment: PaymentWithDetails, risk: RiskDecisionRow | undefined): Html {
   const path = pathOf(payment.paymentId);
-  const possible = possibleActions(role, payment).filter((action) => action !== 'capture' || !isHeldByReview(risk));
+  const possible = possibleActions(role, payment, risk);
   return html`<div class="actions">${copyLink(path)}<a class="button quiet" href="${path}/receipt">${panelTexts.payments.receipt.link}</a>${possible.map(
     (action) => html`<a class="button quiet" href="${path}/${action}">${text.actions[action]}</a>`,
   )}</div>`;

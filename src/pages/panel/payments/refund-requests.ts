@@ -18,7 +18,7 @@ import { type Column, empty, fill, money, pager, table, time } from '../frame/pa
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
 import { problemOf, wholeAmount } from './operate.ts';
-import type { Moment } from './timeline.ts';
+import { decisionMoment, type Moment } from './timeline.ts';
 
 const PAGE_SIZE = 25;
 const ATTENTION = '/admin/attention';
@@ -81,21 +81,14 @@ export const waitingNotices = (request: PanelRequest, requests: readonly RefundR
         }</p>${decisions(request, one)}</div>`,
     );
 
-/** A request comes before, and its decision after, what the same moment has of the payment itself. */
 export function requestMoments(requests: readonly RefundRequest[]): Moment[] {
-  const moment = (at: number, order: number, what: string, by: string | null, tone: string): Moment => ({
-    at,
-    order,
-    tone,
-    what: html`<h3>${what}</h3><p class="soft small">${panelTexts.payment.by} ${by}</p>`,
-  });
   return requests.flatMap((one) => {
     const { state, requestedAt, decidedAt, authorName, decidedBy } = one;
-    const requested = moment(requestedAt, 0, sentence(text.requested, one), authorName, 'wait');
+    const requested = decisionMoment(requestedAt, sentence(text.requested, one), authorName, 'wait');
     if (state === 'waiting' || decidedAt === null) return [requested];
     return [
       requested,
-      moment(decidedAt, 0, sentence(text[state], one), decidedBy, state === 'approved' ? 'good' : 'bad'),
+      decisionMoment(decidedAt, sentence(text[state], one), decidedBy, state === 'approved' ? 'good' : 'bad'),
     ];
   });
 }

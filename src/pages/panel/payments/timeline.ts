@@ -82,6 +82,20 @@ const attempts = ({ callback, destination, log }: LoggedCallback): Moment[] =>
     };
   });
 
+/** What somebody did or decided. It comes before what the same moment has of the payment itself. */
+export const decisionMoment = (
+  at: number,
+  what: string,
+  by: string | null,
+  tone: string,
+  note: string | null = null,
+): Moment => ({
+  at,
+  order: 0,
+  tone,
+  what: html`<h3>${what}</h3><p class="soft small">${text.by} ${by}</p>${note && html`<p class="small">${note}</p>`}`,
+});
+
 /** Everything that happened to a payment, in order. */
 export function timeline(
   payment: Payment,

@@ -5,7 +5,7 @@ import { BY_DEADLINE } from '../../../core/risk/reviews.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { fill } from '../frame/parts.ts';
 import { panelTexts } from '../locales/index.ts';
-import type { Moment } from '../payments/timeline.ts';
+import { decisionMoment, type Moment } from '../payments/timeline.ts';
 
 /** Operators that are restricted to accounts do not learn the names of the installation's rules. */
 export const ruleNames = (rules: RiskDecisionRow['rules'], mids: readonly string[] | null): string =>
@@ -42,24 +42,17 @@ const ENDS = { approved: 'good', refused: 'bad', over: '' } as const;
  * The entries of the timeline: what a rule decided, asked for or watched, after that of the opened payment, and how its review
  * ended, before what was done then.
  */
-export const riskMoments = (risk: RiskDecisionRow | undefined, mids: readonly string[] | null): Moment[] => {
-  const hasEffect =
-    risk &&
-    (risk.decision !== 'none' || risk.threeDs.reason !== null || risk.shadow.length > 0 || risk.failure !== null);
-  return hasEffect
-    ? [
-        { at: risk.at, order: 1, what: html`<h3>${riskSummary(risk, mids)}</h3>`, tone: TONES[risk.decision] ?? '' },
-        ...reviewMoments(risk),
-      ]
-    : [];
-};
+export function riskMoments(risk: RiskDecisionRow | undefined, mids: readonly string[] | null): Moment[] {
+  if (!risk) return [];
+  const { at, decision, threeDs, shadow, failure } = risk;
+  if (decision === 'none' && threeDs.reason === null && shadow.length === 0 && failure === null) return [];
+  const decided = { at, order: 1, what: html`<h3>${riskSummary(risk, mids)}</h3>`, tone: TONES[decision] ?? '' };
+  return [decided, ...reviewMoments(risk)];
+}
 
 function reviewMoments({ reviewState, reviewedAt, reviewedBy, reviewNote }: RiskDecisionRow): Moment[] {
   if (reviewState === null || reviewState === 'waiting' || reviewedAt === null) return [];
   const { payment, risk } = panelTexts;
   const by = reviewedBy === BY_DEADLINE ? payment.actors.clock : reviewedBy;
-  const what = html`<h3>${risk.reviewed[reviewState]}</h3><p class="soft small">${payment.by} ${by}</p>${
-    reviewNote && html`<p class="small">${reviewNote}</p>`
-  }`;
-  return [{ at: reviewedAt, order: 0, what, tone: ENDS[reviewState] }];
+  return [decisionMoment(reviewedAt, risk.reviewed[reviewState], by, ENDS[reviewState], reviewNote)];
 }
