@@ -3,8 +3,10 @@ import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import {
+  AT_BANK,
   bankOf,
   confirmAtBank,
+  decide,
   field,
   isAtShop,
   ONCE,
@@ -19,10 +21,6 @@ import {
 const stage = setStage();
 const CARD = { methods: ['card'] };
 const NOTHING = { settled: 0, submitted: 0, moved: 0 };
-const AT_BANK = 'Confirm your payment';
-
-/** The page of the simulated provider, where the payer decides. */
-const decide = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
 
 test('a payer who fails or cancels the challenge sees the decline and can try again', async () => {
   const page = await stage.payer();

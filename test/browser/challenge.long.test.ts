@@ -4,6 +4,7 @@ import { en } from '../../src/pages/locales/en.ts';
 import type { Page } from '../support/browser.ts';
 import type { Session } from '../support/checkout.ts';
 import {
+  AT_BANK,
   bankOf,
   cardForm,
   confirmAtBank,
@@ -19,7 +20,6 @@ import {
 const stage = setStage();
 const CARD = { methods: ['card'] };
 const NOTHING = { settled: 0, submitted: 0, moved: 0 };
-const AT_BANK = 'Confirm your payment';
 const BLOCKED = /Refused to (display|frame)|violates the following Content Security Policy|X-Frame-Options|framing/i;
 
 /** A payer whose bank asks for a code in the dialog. */

@@ -4,7 +4,7 @@ import { en } from '../../src/pages/locales/en.ts';
 import type { Page, PayerOptions } from '../support/browser.ts';
 import type { Session } from '../support/checkout.ts';
 import { startReceiver, type TestReceiver } from '../support/receivers.ts';
-import { field, isAtShop, ONCE, reads, setStage, wantForms } from './stage.ts';
+import { decide, field, isAtShop, ONCE, reads, setStage, wantForms } from './stage.ts';
 
 const stage = setStage();
 const VALUES = { token: 'a+b/c==', note: 'Tea & "more" <b>чај</b>', empty: '' };
@@ -29,7 +29,6 @@ async function onTheWay(options?: PayerOptions): Promise<{ page: Page; session: 
   await page.getByRole('button', { name: en.next }).click();
   return { page, session };
 }
-const decide = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
 /** Every form that the provider received. */
 const posted = () =>
   door.received.map(({ method, body }) => {

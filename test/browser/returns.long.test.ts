@@ -1,16 +1,23 @@
 /** Redirects to the card issuer or a provider, and the return after a payment, without one, or too early. */
 import { expect, test } from 'vitest';
 import { en } from '../../src/pages/locales/en.ts';
-import type { Page } from '../support/browser.ts';
 import { expectNoBarriers } from './barriers.ts';
-import { bankOf, cardForm, confirmAtBank, field, isAtShop, ONCE, payByCard, reads, setStage } from './stage.ts';
+import {
+  AT_BANK,
+  bankOf,
+  cardForm,
+  confirmAtBank,
+  decide,
+  field,
+  isAtShop,
+  ONCE,
+  payByCard,
+  reads,
+  setStage,
+} from './stage.ts';
 
 const stage = setStage();
 const CARD = { methods: ['card'] };
-const AT_BANK = 'Confirm your payment';
-
-/** Presses a button on the page of the simulated provider. */
-const decide = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
 
 test('a challenge with the right code returns the payer to the shop', async () => {
   const page = await stage.payer();

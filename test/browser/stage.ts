@@ -179,6 +179,12 @@ export const isAtShop = async (page: Page, { origin }: Stage, name: string): Pro
 /** The page of the card's bank, in the dialog of the payment page. */
 export const bankOf = (page: Page): FrameLocator => page.frameLocator('dialog[open] iframe');
 
+/** The heading of the simulated bank. */
+export const AT_BANK = 'Confirm your payment';
+
+/** Presses a button on the page of the simulated provider, where the payer decides. */
+export const decide = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
+
 /** The bank of the card asks for its code. */
 export async function confirmAtBank(bank: Page | FrameLocator, code = '1234'): Promise<void> {
   await bank.getByLabel('One-time code').fill(code);

@@ -5,11 +5,8 @@ import { readClock } from '../../src/core/installation/catch-up.ts';
 import { foldProjections, rebuildProjection } from '../../src/core/projections/projections.ts';
 import { processDueSettlements } from '../../src/core/settlements/due.ts';
 import { cutSettlement } from '../../src/core/settlements/settlements.ts';
-import { newId } from '../../src/lib/crypto/id.ts';
-import { composeEntry } from '../../src/rules/ledger.ts';
-import { withClient } from '../../src/store/database/bounded-client.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
-import { addEntries } from '../../src/store/ledger/entries.ts';
+import { postAdjustments } from '../support/adjustments.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, openShop } from '../support/gateway.ts';
 import { holding, waitingLocksOf } from '../support/held-rows.ts';
@@ -355,17 +352,7 @@ describe('a cut', () => {
 
   test('has what was posted late to a month that was settled before, and nothing twice', async () => {
     const merchant = await shop.newMerchant();
-    const post = async (daysAgo: number, amount: bigint): Promise<void> => {
-      const postedAt = shop.gateway.clock.now(merchant.mid) - daysAgo * DAY * 1000;
-      const source = {
-        sourceId: newId(),
-        category: 'adjustment',
-        mid: merchant.mid,
-        currency: 'USD',
-        postedAt,
-      } as const;
-      await withClient(shop.connection, (client) => addEntries(client, [composeEntry(source, { amount })]));
-    };
+    const post = (daysAgo: number, amount: bigint): Promise<void> => postAdjustments(shop, merchant, [daysAgo], amount);
     const adjustments = (count: number, amount: string) => ({ lines: [{ category: 'adjustment', count, amount }] });
     for (const daysAgo of [100, 65, 1]) await post(daysAgo, 1000n);
     expect(await cut(merchant)).toMatchObject(adjustments(3, '30.00'));

@@ -79,7 +79,7 @@ test.runIf(isLong)(
 );
 
 // How many entries come before the wrong balance does not matter, so this is tested with a few.
-test.skipIf(isLong)('that does not give its closing balance breaks off', async () => {
+test.skipIf(isLong)('that does not give its closing balance breaks off', { timeout: 30_000 }, async () => {
   await shop.rows(`update settlements set closing = closing + 1, payout = payout + 1`);
   const answer = fetch(`${shop.url}/admin/api/settlements/${SETTLEMENT}/statement`, {
     headers: { authorization: `Bearer ${ADMIN_TOKEN}` },

@@ -11,13 +11,13 @@ import { verifyAt } from '../../../src/store/installation/verify.ts';
 import { chanceFrom } from '../../support/chance.ts';
 import { compiledIn } from '../../support/compiled.ts';
 import { type Answer, type Merchant, startTestGateway, type TestGateway } from '../../support/gateway.ts';
+import { ROOT } from '../../support/process.ts';
 
 const SEED = Number(process.env.SEED) || Date.now() % 1_000_000_000;
 const DAY_MS = 86_400_000;
 const YEARS = 1826;
 /** After the last sale, until the last reserve is released. */
 const AFTERWARDS = 190;
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('../../support/settling-process.ts', import.meta.url));
 
 const TERMS = [

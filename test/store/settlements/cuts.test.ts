@@ -1,45 +1,29 @@
 /** What a cut reads: the new entries of a balance, however many months were settled before. */
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { newId } from '../../../src/lib/crypto/id.ts';
-import { composeEntry } from '../../../src/rules/ledger.ts';
-import { withClient } from '../../../src/store/database/bounded-client.ts';
 import { openDatabase } from '../../../src/store/database/database.ts';
-import { addEntries } from '../../../src/store/ledger/entries.ts';
 import { cutTogether } from '../../../src/store/settlements/cuts.ts';
+import { postAdjustments } from '../../support/adjustments.ts';
 import { openShop } from '../../support/gateway.ts';
 
 const shop = openShop();
-const DAY_MS = 86_400_000;
 
 test('a cut reads the entries of the month that is not settled, and the sums of each month once', async () => {
   const { mid } = await shop.newMerchant();
   const owner = { mid, currency: 'USD' };
-  const now = shop.gateway.clock.now(mid);
-  const post = (days: readonly number[]): Promise<unknown> =>
-    withClient(shop.connection, (client) =>
-      addEntries(
-        client,
-        days.map((day) =>
-          composeEntry(
-            { ...owner, sourceId: newId(), category: 'adjustment', postedAt: now - day * DAY_MS },
-            { amount: 100n },
-          ),
-        ),
-      ),
-    );
   const days = Array.from({ length: 1_000 }, (_, index) => index + 40);
-  await post(days);
+  await postAdjustments(shop, owner, days, 100n);
   const { body } = await shop.admin('POST', '/settlements', owner);
   expect(body).toMatchObject({ lines: [{ category: 'adjustment', count: days.length }] });
-  await post(Array.from({ length: 20 }, () => 1));
+  const yesterday = Array.from({ length: 20 }, () => 1);
+  await postAdjustments(shop, owner, yesterday, 100n);
 
   const database = openDatabase(shop.connection, () => undefined);
   const transaction = await database.query.startTransaction().execute();
   try {
     const lines: unknown[] = [];
     await cutTogether(transaction, [owner], 0n, {
-      until: () => now,
+      until: () => shop.gateway.clock.now(mid),
       compose: (_owner, _facts, _until, sums) => {
         lines.push(...sums.lines);
         return undefined;
