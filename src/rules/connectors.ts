@@ -54,8 +54,8 @@ export interface ConnectorEntry {
   recurs?: readonly string[];
   /** The provider opens the tokens of device wallets itself, and takes them as the wallet made them. */
   passesTokens?: true;
-  /** A payment with such a token is charged at once: it cannot be used for an authorisation. */
-  chargesTokens?: true;
+  /** The methods that can be authorised first and captured later; the others are charged at once. Without it, all can. */
+  heldMethods?: readonly string[];
   /** The provider makes the merchant sessions of `wallet-a`, so that the merchant needs no certificate. */
   makesSessions?: true;
   /** Whom the vendor of `wallet-b` makes tokens for: the provider's name there, and the setting with the merchant's id. */
@@ -228,6 +228,12 @@ export const CONNECTORS = {
     // They need data that only the page of Adyen asks the payer for: the card, and the bank.
     hostedMethods: { bancontact: 'bcmc', eps: 'eps', przelewy24: 'onlineBanking_PL' },
     directMethods: { bancontact: 'bcmc_mobile', 'wallet-a': 'applepay', 'wallet-b': 'googlepay' },
+    // By Adyen's page on capture; the others are captured whatever the request says.
+    heldMethods: [
+      ...['scheme', 'applepay', 'googlepay', 'paypal', 'amazonpay', 'samsungpay', 'clicktopay'],
+      ...['klarna', 'klarna_account', 'klarna_paynow', 'affirm', 'afterpaytouch', 'clearpay'],
+      ...['riverty', 'ratepay', 'walley', 'vipps', 'mobilepay', 'twint', 'cashapp'],
+    ],
     needs: { blik: CODE, klarna: PAYER_AND_ADDRESS, mbway: [...PHONE, 'payer_email'], 'sepa-debit': DEBIT },
     // Both as direct debits.
     recurs: ['sepa-debit', 'ideal'],
@@ -271,7 +277,8 @@ export const CONNECTORS = {
     },
     needs: { klarna: PAYER_AND_ADDRESS },
     passesTokens: true,
-    chargesTokens: true,
+    // By the documentation of Mollie.
+    heldMethods: ['creditcard', 'klarna', 'billie', 'riverty', 'vipps', 'mobilepay'],
     makesSessions: true,
     tokenRecipient: { gateway: 'mollie', setting: 'profile_id' },
     // After those of banks, Mollie stores a mandate for direct debits.
@@ -405,8 +412,9 @@ export function canRepeat(label: string, key: string): boolean {
 
 export const passesTokens = (connector: string): boolean => connectorEntry(connector)?.passesTokens === true;
 
-/** Whether a provider that opens tokens itself cannot hold their amounts. */
-export const chargesTokens = (connector: string): boolean => connectorEntry(connector)?.chargesTokens === true;
+/** Whether a payment by a method can be authorised first and captured later. */
+export const canHold = (connector: string, method: string): boolean =>
+  connectorEntry(connector)?.heldMethods?.includes(method) ?? true;
 
 export const makesSessions = (connector: string): boolean => connectorEntry(connector)?.makesSessions === true;
 

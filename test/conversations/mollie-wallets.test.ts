@@ -1,5 +1,6 @@
 /** Device wallets on the payment page of a merchant without keys and certificates: Mollie opens their tokens. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { processEverythingDue } from '../../src/core/due/due.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
 import { REFUSED_WALLET } from '../doubles/mollie-wallets.ts';
 import { type Body, checkoutOf, type Session, SUCCESS_URL, show } from '../support/checkout.ts';
@@ -161,6 +162,42 @@ describe('a token', () => {
     expect(await pay(session, declined)).toMatchObject(REFUSED);
     expect(await pay(session, wallets.tokenA())).toEqual(PAID);
     expect(await checkout.attempts(session.orderId, merchant)).toHaveLength(2);
+  });
+
+  test('of a payment that a risk rule reviews is charged, and the payment marked, because Mollie cannot hold it', async () => {
+    const by = await routed(SETTINGS);
+    const { status } = await shop.admin('POST', '/risk/rules', {
+      ...{ mid: by.mid, name: 'All wallets', condition: { field: 'brand', op: '=', value: 'wallet-a' } },
+      ...{ action: { kind: 'review', hours: 24, then: 'refuse' }, state: 'on' },
+    });
+    expect(status).toBe(201);
+    const session = await open({}, by);
+    expect(await pay(session, wallets.tokenA())).toEqual(PAID);
+    await processEverythingDue(shop.gateway);
+    const payment = await shop.inspect(session.id);
+    expect(payment).toMatchObject({ status: 'SETTLED', attention: 'risk_review' });
+    expect(payment.risk).toMatchObject({
+      decision: 'review',
+      three_ds: { requested: null, reason: null, sent_as: null },
+    });
+    const refused = await shop.admin('POST', `/risk/reviews/${session.id}`, { decision: 'refuse' });
+    expect([refused.status, mollie.balance(session.id)]).toEqual([200, 0n]);
+  });
+
+  test('of a payment for which a risk rule asks for a challenge pays without one, which is recorded', async () => {
+    const by = await routed(SETTINGS);
+    const { status } = await shop.admin('POST', '/risk/rules', {
+      ...{ mid: by.mid, name: 'Always a challenge', condition: { field: 'brand', op: '=', value: 'wallet-a' } },
+      ...{ action: { kind: 'require_3ds' }, state: 'on' },
+    });
+    expect(status).toBe(201);
+    const session = await open({}, by);
+    expect(await pay(session, wallets.tokenA())).toEqual(PAID);
+    expect((await shop.inspect(session.id)).risk.three_ds).toEqual({
+      requested: 'challenge',
+      reason: 'require_3ds',
+      sent_as: 'nothing',
+    });
   });
 
   test('whose answer is lost pays once', async () => {

@@ -5,6 +5,7 @@ import type {
   PaymentCaptureRequest,
   PaymentRequest,
 } from '@adyen/api-library/lib/src/typings/checkout/models.js';
+import { canHold } from '../../rules/connectors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { BrowserData, CardData, ProviderOperation, Submission } from '../connector.ts';
 import { linesOf } from '../order-lines.ts';
@@ -139,30 +140,9 @@ const cardDetails = (
   ...(cvv && { cvc: cvv.reveal() }),
 });
 
-/**
- * The methods that can be authorised first and captured later (Adyen's page on capture); others are captured at once,
- * whatever the request says, so that the payer of an authorisation would have paid.
- */
-const HELD_METHODS: readonly string[] = [
-  CARD_TYPE,
-  ...['applepay', 'googlepay', 'paypal', 'amazonpay', 'samsungpay', 'clicktopay'],
-  ...[
-    'klarna',
-    'klarna_account',
-    'klarna_paynow',
-    'affirm',
-    'afterpaytouch',
-    'clearpay',
-    'riverty',
-    'ratepay',
-    'walley',
-  ],
-  ...['vipps', 'mobilepay', 'twint', 'cashapp'],
-];
-
 /** Whether the payment can be made as requested: an authorisation needs a method that holds the amount. */
 const canBeHeld = ({ authoriseOnly, card, method = CARD_TYPE }: Submission): boolean =>
-  !authoriseOnly || card !== undefined || HELD_METHODS.includes(method);
+  !authoriseOnly || card !== undefined || canHold('adyen', method);
 
 /** The proof of the device, with which the payer has authenticated already. */
 const deviceProof = ({ wallet }: Submission): Pick<PlainPayment, 'mpiData'> =>

@@ -2,6 +2,7 @@
 import type { Payment, PaymentEmbed, MollieClient as Sdk } from '@mollie/api-client';
 import { isObject } from '../../lib/text/json.ts';
 import type { Deadline } from '../../lib/time/deadline.ts';
+import { canHold } from '../../rules/connectors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import {
   type Capabilities,
@@ -43,8 +44,6 @@ const CAPABILITIES: Capabilities = {
   concurrency: LIMITS.providerConcurrency,
 };
 
-/** The methods that can be authorised first and captured later, by the documentation of Mollie. */
-const HELD_METHODS: readonly string[] = ['creditcard', 'klarna', 'billie', 'riverty', 'vipps', 'mobilepay'];
 /** The methods that have to be captured by a call of their own: a sale cannot use them. */
 const HELD_ONLY_METHODS: readonly string[] = ['riverty'];
 const EMBEDDED = ['chargebacks', 'refunds'] as PaymentEmbed[];
@@ -163,7 +162,7 @@ function isSupported(submission: Submission): boolean {
   const { isPayout, recurringOf, first, authoriseOnly, method = ANY_METHOD } = submission;
   if (isPayout || (isWallet(submission) && !submission.walletToken)) return false;
   if (recurringOf !== undefined) return customerOf(first?.state) !== undefined;
-  return authoriseOnly ? HELD_METHODS.includes(method) : !HELD_ONLY_METHODS.includes(method);
+  return authoriseOnly ? canHold('mollie', method) : !HELD_ONLY_METHODS.includes(method);
 }
 
 /** The customer of a series: that of its first payment, which creates one; other payments have none. */

@@ -2,6 +2,7 @@
 import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
 import { rangesAround } from '../../lib/http/address.ts';
 import { brandOf, CARD, isWallet } from '../../rules/brands.ts';
+import { canHold } from '../../rules/connectors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { RISK_REASONS } from '../../rules/reasons.ts';
 import {
@@ -33,12 +34,16 @@ export const declineReasonOf = ({ decision, input }: Pick<NewDecision, 'decision
   return input.volume_limit === undefined ? RISK_REASONS.blocked : RISK_REASONS.overLimit;
 };
 
-/**
- * Only an amount is reserved, and captured after the review, unless the merchant captures it anyway. The test brand behaves
- * like a card.
- */
-const isAuthorisedByReview = ({ brand, isAuthorisation }: PaymentWithDetails): boolean =>
-  !isAuthorisation && (brand === CARD || isWallet(brand) || brandOf(brand)?.isImmediate === true);
+/** Whether the provider can reserve the amount. The test brand behaves like a card. */
+function canBeHeld({ routes }: Account, { brand, connector, details }: PaymentWithDetails): boolean {
+  if (brand !== CARD && !isWallet(brand)) return brandOf(brand)?.isImmediate === true;
+  const connection = routes.find((route) => route.connection?.key === connector)?.connection;
+  return details.card !== undefined || !connection || canHold(connection.connector, connection.methods[brand] ?? '');
+}
+
+/** Only an amount is reserved, and captured after the review, unless the merchant captures it anyway. */
+const isAuthorisedByReview = (account: Account, payment: PaymentWithDetails): boolean =>
+  !payment.isAuthorisation && canBeHeld(account, payment);
 
 const termsOf = ({ settings }: Account, facts: Facts, { lowValue, fraudRates }: Findings): DecisionTerms => ({
   reviewScore: settings['risk.review_score'],
@@ -91,6 +96,7 @@ function recordedThreeDs(
 }
 
 const decisionOf = (
+  account: Account,
   decided: Decided,
   threeDs: RecordedThreeDs,
   facts: Facts,
@@ -111,7 +117,7 @@ const decisionOf = (
         reviewDueAt: at + decided.review.hours * LIMITS.hourMs,
       }
     : NO_REVIEW),
-  isAuthorisation: decided.review !== null && isAuthorisedByReview(payment),
+  isAuthorisation: decided.review !== null && isAuthorisedByReview(account, payment),
 });
 
 /** The decision about a payment that could not be evaluated. */
@@ -134,7 +140,7 @@ function failedDecision(
     ...(isReviewed
       ? { reviewState: 'waiting', reviewThen: 'refuse', reviewDueAt: at + 24 * LIMITS.hourMs }
       : NO_REVIEW),
-    isAuthorisation: isReviewed && isAuthorisedByReview(payment),
+    isAuthorisation: isReviewed && isAuthorisedByReview(account, payment),
   };
 }
 
@@ -205,7 +211,8 @@ function preparedBy(
       const known = withFindings(facts, found, isSavedCard);
       const over = limits.find((limit) => exceeds(limit, found.volumes[periodic.indexOf(limit)] ?? NO_VOLUME, amount));
       const decided = decideBy(rules, account, known, found);
-      const made = decisionOf(decided, recordedThreeDs(gateway, payment, decided.threeDs), known, payment, at);
+      const threeDs = recordedThreeDs(gateway, payment, decided.threeDs);
+      const made = decisionOf(account, decided, threeDs, known, payment, at);
       if (decided.decision === 'block' || !over) return made;
       const input = { ...made.input, volume_limit: over };
       return { ...made, ...NO_REVIEW, decision: 'block', input, isAuthorisation: false };

@@ -1,7 +1,7 @@
 /** The device wallets of the payment page: which are offered for a payment, and what their payment sheets are asked for. */
 import { amountText } from '../../lib/money/money.ts';
 import { WALLET_BRANDS, type WalletBrand } from '../../rules/brands.ts';
-import { chargesTokens, type TokenRecipient } from '../../rules/connectors.ts';
+import { canHold, type TokenRecipient } from '../../rules/connectors.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import type { SettingName } from '../../rules/settings.ts';
 import type { PaymentWithDetails } from '../../store/payments/payments.ts';
@@ -56,7 +56,8 @@ export function walletsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
     const routes = isOpenedHere
       ? account.routes.filter(({ connection }) => !connection?.passesTokens)
       : pageRoutes(account, label).filter(
-          ({ connection }) => !payment.isAuthorisation || !chargesTokens(connection?.connector ?? ''),
+          ({ connection }) =>
+            !payment.isAuthorisation || !connection || canHold(connection.connector, connection.methods[label] ?? ''),
         );
     const opener = isOpenedHere ? undefined : openerOf(gateway, payment, routes, label);
     if (!isOpenedHere && !opener) return [];
