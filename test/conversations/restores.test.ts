@@ -205,8 +205,22 @@ describe('while a restore is held', () => {
     await release();
     await processEverythingDue(shop.gateway);
     await processEverythingDue(shop.gateway);
-    expect(await shop.inspect(trans_id)).toMatchObject({ status: 'SETTLED', attention: 'risk_review' });
+    const waiting = {
+      ...{ status: 'SETTLED', attention: 'risk_review' },
+      risk: expect.objectContaining({ review: expect.objectContaining({ state: 'waiting' }) }),
+    };
+    expect(await shop.inspect(trans_id)).toMatchObject(waiting);
+    // It may have been refunded since the backup as well, so it waits for a person.
+    await shop.advanceClock(25 * 3600, merchant.mid);
+    expect(await shop.inspect(trans_id)).toMatchObject(waiting);
+    await shop.rows(
+      `update risk_decisions set review_state = 'refused', review_due_at = now() where payment_id = '${trans_id}'`,
+    );
+    await processEverythingDue(shop.gateway);
+    expect(await shop.inspect(trans_id)).toMatchObject(waiting);
     expect(operated).toEqual([]);
+    const { status } = await shop.admin('POST', `/risk/reviews/${trans_id}`, { decision: 'refuse' });
+    expect([status, operated]).toEqual([200, ['refund']]);
   });
 
   test('the release needs a note, is written to the audit log, and happens once', async () => {

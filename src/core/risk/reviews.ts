@@ -8,7 +8,7 @@ import type { DecisionRow } from '../../store/risk/decisions.ts';
 import type { Review, ReviewCursor, ReviewFilter } from '../../store/risk/reviews.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
-import { isHeld } from '../installation/hold.ts';
+import { isHeld, isInLostTime } from '../installation/hold.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
 import { withHistory, writeWithRetry } from '../payments/advance.ts';
 import { checkAfterRestore } from '../payments/after-restore.ts';
@@ -162,13 +162,21 @@ async function carryOut(
 /** Who decided a review whose time was over. */
 export const BY_DEADLINE = 'turnpike';
 
-/** Whether the clock may capture or void a payment now. If not, its review is looked at again later. */
+/** Whether the clock may capture, void or refund a payment now. If not, its review is looked at again later. */
 async function isAsKnown(
   gateway: Gateway,
   account: Account,
   payment: PaymentWithDetails,
   review: DecisionRow,
+  state: 'approved' | 'refused',
 ): Promise<boolean> {
+  if (payment.state === 'SETTLED' && state === 'refused') {
+    const restore = await gateway.restores.last();
+    if (!restore || !isInLostTime(gateway, restore, payment.createdAt)) return true;
+    // It may have been refunded since the backup, which the query of a payment does not tell: a person decides.
+    await gateway.reviews.reschedule(review, 'waiting', gateway.clock.now(payment.mid) + LIMITS.dayMs);
+    return false;
+  }
   if (payment.state !== 'PENDING') return true;
   const { kind } = await checkAfterRestore(gateway, payment, account);
   if (kind === 'authorised') return true;
@@ -187,7 +195,7 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
   if (!payment || !account) return;
   const isDue = reviewDueAt !== null && reviewDueAt <= now;
   if (reviewState === 'approved' || reviewState === 'refused') {
-    if (isDue && (await isAsKnown(gateway, account, payment, review)))
+    if (isDue && (await isAsKnown(gateway, account, payment, review, reviewState)))
       await carryOut(gateway, account, payment, review, reviewState, 'clock');
     return;
   }
@@ -209,7 +217,7 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
     await gateway.reviews.reschedule(review, 'waiting', now + LIMITS.dayMs);
     return;
   }
-  if (!(await isAsKnown(gateway, account, payment, review))) return;
+  if (!(await isAsKnown(gateway, account, payment, review, state))) return;
   if (await gateway.reviews.end(review, { ...ending, state, dueAt: now + LIMITS.leaseMs }))
     await carryOut(gateway, account, payment, review, state, 'clock');
 }
