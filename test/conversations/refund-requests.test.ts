@@ -2,6 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { processEverythingDue } from '../../src/core/due/due.ts';
+import { markRestored } from '../../src/core/installation/restores.ts';
+import { commandCaller } from '../../src/core/operators/principal.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { type Answer, openShop } from '../support/gateway.ts';
 import { brandSale, operationFields, operationsOf, refused } from '../support/operations.ts';
@@ -195,6 +197,25 @@ describe('a decision', () => {
     expect(await shop.rows(`select due_at from refund_requests where request_id = '${requestId}'`)).toEqual([
       { due_at: null },
     ]);
+  });
+
+  test('that was approved before a restore waits again, because the provider may have made it since the backup', async () => {
+    const { id, requestId } = await waiting({ amount: '6.50' });
+    await shop.rows(
+      `update refund_requests set state = 'approved', decided_by = 'second', decided_at = now(), due_at = now()
+       where request_id = '${requestId}'`,
+    );
+    expect(await markRestored(shop.gateway, commandCaller('backup --restored-from'), Date.now())).toBe(true);
+    await processEverythingDue(shop.gateway);
+    expect(await shop.admin('POST', '/restore/release', { note: 'Compared with the provider.' })).toMatchObject({
+      status: 200,
+    });
+    await processEverythingDue(shop.gateway);
+    await shop.rows('delete from restores');
+    expect(await refundsOf(id)).toEqual([]);
+    expect((await shop.inspect(id)).refund_requests).toMatchObject([{ state: 'waiting', decided_by: null }]);
+    expect((await decide(requestId, 'approve')).status).toBe(200);
+    expect(await refundsOf(id)).toEqual(['refund out 650']);
   });
 
   test('that can no longer be carried out waits again', async () => {
