@@ -269,6 +269,7 @@ describe('while a restore is held', () => {
       }
     }
     const page = (await operator.get('/admin/restore')).text;
+    expect(page).toContain('href="/admin/ledger/payouts"');
     expect(page).toContain(`${order_id}:1`);
     expect(page).toContain('Unknown there: it will be charged');
     const asViewer = (await viewer.get('/admin/restore')).text;

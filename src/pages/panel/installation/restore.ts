@@ -27,7 +27,7 @@ async function show(request: PanelRequest, error?: string): Promise<PanelAnswer>
     status: error === undefined ? 200 : 400,
     body: html`${head}
 <section class="card"><p>${isHeld ? text.leadHeld : text.leadReleased}</p>${restoreFacts(restore)}</section>
-${isHeld && charges(report)}${statements(report)}${access(request, report)}${isHeld && releaseForm(request, error)}`,
+${isHeld && charges(report)}${statements(report)}${payouts(request)}${access(request, report)}${isHeld && releaseForm(request, error)}`,
   };
 }
 
@@ -73,6 +73,13 @@ const statements = ({ statements: rows }: RestoreReport): Html =>
     rows.length === 0 && html`<p>${text.noStatements}</p>`
   }<p><a class="button quiet" href="/admin/reports/reconciliations">${text.upload}</a></p></div>${
     rows.length > 0 && table(text.statements, statementColumns(), rows)
+  }</section>`;
+
+/** A settlement of a period that was paid since the backup is made again. */
+const payouts = ({ session }: PanelRequest): Html =>
+  html`<section class="card"><h2>${text.payouts}</h2><p class="soft">${text.payoutsHint}</p>${
+    isAllowed(session.principal.role, 'settlements.view') &&
+    html`<p><a class="button quiet" href="/admin/ledger/payouts">${text.payoutsLink}</a></p>`
   }</section>`;
 
 function access({ session }: PanelRequest, { access: { apiTokens, operators, savedCards } }: RestoreReport): Html {

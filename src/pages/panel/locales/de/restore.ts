@@ -49,6 +49,10 @@ export const restore: PanelTexts['restore'] = {
   missingHere: 'Fehlt hier',
   upload: 'Abrechnung vergleichen',
   noStatements: 'Für diese Zeit wurde noch keine Abrechnung verglichen',
+  payouts: 'Auszahlungen an Händler',
+  payoutsHint:
+    'Auszahlungen, die seit der Sicherung erfolgt sind, sind wieder offen. Vergleichen Sie sie mit dem Kontoauszug Ihrer Bank, bevor Sie eine genehmigen oder eine Datei schreiben.',
+  payoutsLink: 'Auszahlungen anzeigen',
   access: 'Was wieder da ist',
   accessHint:
     'Alles ist, wie es bei der Sicherung war. Was seither widerrufen, gesperrt oder entfernt wurde, gilt wieder, und in der Liste benutzter Wallet-Tokens fehlen die seither benutzten. Die Datenbank weiß nicht, welche das sind: Sehen Sie die Listen durch und wiederholen Sie, was Sie getan hatten.',

@@ -50,6 +50,10 @@ export const restore = {
   missingHere: 'Missing here',
   upload: 'Compare a statement',
   noStatements: 'No statement about this time was compared yet',
+  payouts: 'Payouts to merchants',
+  payoutsHint:
+    'Payouts that were made since the backup are open again. Compare them with the statement of your bank before you approve one or write a file.',
+  payoutsLink: 'Show the payouts',
   access: 'What is back',
   accessHint:
     'Everything is as it was at the moment of the backup. What was revoked, suspended or removed since then works again, and the list of used wallet tokens lacks those that were used since. The database cannot tell which these are: look through the lists and repeat what you did.',

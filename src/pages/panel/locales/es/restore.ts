@@ -49,6 +49,10 @@ export const restore: PanelTexts['restore'] = {
   missingHere: 'Falta aquí',
   upload: 'Comparar un extracto',
   noStatements: 'Aún no se ha comparado ningún extracto de este periodo',
+  payouts: 'Pagos a comercios',
+  payoutsHint:
+    'Los pagos hechos desde la copia vuelven a estar abiertos. Compárelos con el extracto de su banco antes de aprobar uno o de escribir un archivo.',
+  payoutsLink: 'Ver los pagos',
   access: 'Qué ha vuelto',
   accessHint:
     'Todo está como en el momento de la copia. Lo que se revocó, suspendió o quitó desde entonces vuelve a funcionar, y en la lista de tokens de monedero usados faltan los que se usaron desde entonces. La base de datos no puede saber cuáles son: revise las listas y repita lo que hizo.',

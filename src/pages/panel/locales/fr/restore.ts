@@ -49,6 +49,10 @@ export const restore: PanelTexts['restore'] = {
   missingHere: 'Manque ici',
   upload: 'Comparer un relevé',
   noStatements: 'Aucun relevé de cette période n’a encore été comparé',
+  payouts: 'Versements aux marchands',
+  payoutsHint:
+    'Les versements effectués depuis la sauvegarde sont de nouveau ouverts. Comparez-les avec le relevé de votre banque avant d’en approuver un ou d’écrire un fichier.',
+  payoutsLink: 'Afficher les versements',
   access: 'Ce qui est de retour',
   accessHint:
     'Tout est comme au moment de la sauvegarde. Ce qui a été révoqué, suspendu ou retiré depuis fonctionne à nouveau, et la liste des jetons de portefeuille utilisés n’a pas ceux utilisés depuis. La base de données ne sait pas lesquels : parcourez les listes et refaites ce que vous aviez fait.',
