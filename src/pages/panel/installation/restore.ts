@@ -68,12 +68,14 @@ const statementColumns = (): readonly Column<Statement>[] => [
   { label: text.missingHere, isNumber: true, cell: ({ missingHere }) => missingHere },
 ];
 
-const statements = ({ statements: rows }: RestoreReport): Html =>
-  html`<section class="card flush"><div class="inset"><h2>${text.statements}</h2><p class="soft">${text.statementsHint}</p>${
+function statements({ statements: rows }: RestoreReport): Html {
+  const head = html`<h2>${text.statements}</h2><p class="soft">${text.statementsHint}</p>${
     rows.length === 0 && html`<p>${text.noStatements}</p>`
-  }<p><a class="button quiet" href="/admin/reports/reconciliations">${text.upload}</a></p></div>${
-    rows.length > 0 && table(text.statements, statementColumns(), rows)
-  }</section>`;
+  }<p><a class="button quiet" href="/admin/reports/reconciliations">${text.upload}</a></p>`;
+  return rows.length === 0
+    ? html`<section class="card">${head}</section>`
+    : html`<section class="card flush"><div class="inset">${head}</div>${table(text.statements, statementColumns(), rows)}</section>`;
+}
 
 /** A settlement of a period that was paid since the backup is made again. */
 const payouts = ({ session }: PanelRequest): Html =>
