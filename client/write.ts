@@ -43,6 +43,7 @@ const ERROR_CLASSES: Readonly<Record<Exclude<ErrorName, `noSuch${string}`>, stri
   connectionInUse: null,
   riskListInUse: null,
   reviewEnded: null,
+  installationReview: null,
   notPayable: null,
   invoiceNotOpen: null,
   notMailed: null,

@@ -47,6 +47,8 @@ const WHEN: Record<ErrorName, string> = {
   noSuchRiskRule: 'Admin API: no risk rule has this id.',
   noSuchReview: 'Admin API: no payment with this id was sent to the review.',
   reviewEnded: 'Admin API: the review was decided already, or the payment does not allow the decision any more.',
+  installationReview:
+    'Admin API and panel: a rule of the installation sent the payment to the review, so that merchants can refuse it only.',
   noSuchBackTest: 'Admin API: no back-test has this id.',
   noSuchInvoice: 'Admin API: no invoice has this id.',
   invoiceNotOpen: 'Admin API: an invoice that is paid, void or being paid cannot be voided or sent.',

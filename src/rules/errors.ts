@@ -51,6 +51,11 @@ export const ERRORS = {
   noSuchRiskRule: { code: 101000, message: 'Rule does not exist.', http: 404 },
   noSuchReview: { code: 101000, message: 'Review does not exist.', http: 404 },
   reviewEnded: { code: 100000, message: 'The review has ended.', http: 400 },
+  installationReview: {
+    code: 100000,
+    message: 'Only the operator of the installation can approve this payment.',
+    http: 403,
+  },
   noSuchBackTest: { code: 101000, message: 'Back-test does not exist.', http: 404 },
   noSuchReconciliation: { code: 101000, message: 'Reconciliation does not exist.', http: 404 },
   noSuchAdjustment: { code: 101000, message: 'Adjustment does not exist.', http: 404 },

@@ -392,6 +392,38 @@ describe('a payment that waits for a review', () => {
     }
   });
 
+  test('because of a rule of the installation cannot be approved by the merchant, who can refuse it', async () => {
+    const merchant = await shop.newMerchant();
+    const payer_email = `${crypto.randomUUID()}@example.com`;
+    const condition = { field: 'email', op: '=', value: payer_email };
+    const { body: rule } = await shop.admin('POST', '/risk/rules', { ...REVIEW, mid: null, name: 'Watch', condition });
+    const ids: string[] = [];
+    for (const _ of ['to approve', 'to refuse']) ids.push((await shop.sale({ payer_email }, merchant)).body.trans_id);
+    await shop.admin('DELETE', `/risk/rules/${rule.rule_id}`);
+    const [first = '', second = ''] = ids;
+    const own = await signedIn(shop, 'merchant', [merchant.mid]);
+    const owner = await signedIn(shop, 'owner');
+    const APPROVE = 'name="decision" value="approve"';
+    for (const page of ['/admin/risk', `/admin/payments/${first}`]) {
+      const [seen, all] = [(await own.get(page)).text, (await owner.get(page)).text];
+      expect([seen.includes(APPROVE), all.includes(APPROVE)]).toEqual([false, true]);
+      expect(seen).toContain('name="decision" value="refuse"');
+    }
+    expect((await own.get(`/admin/payments/${first}`)).text).toContain('Only the operator of this installation can');
+    const { token } = (await shop.admin('POST', '/tokens', { name: 'm', role: 'merchant', mids: [merchant.mid] })).body;
+    const decide = (id: string, decision: string, by?: string) =>
+      shop.admin('POST', `/risk/reviews/${id}`, { decision }, by);
+    expect(await decide(first, 'approve', token)).toMatchObject({
+      status: 403,
+      body: { error_code: 100000, error_message: 'Only the operator of the installation can approve this payment.' },
+    });
+    expect((await shop.inspect(first)).status).toBe('PENDING');
+    expect((await decide(second, 'refuse', token)).body.status).toBe('VOID');
+    expect((await decide(first, 'approve')).body.status).toBe('SETTLED');
+    // Now the review has ended for everybody.
+    expect((await decide(first, 'approve', token)).body.error_message).toBe('The review has ended.');
+  });
+
   test('that nobody decided says that the time was over', async () => {
     const merchant = await shop.newMerchant();
     const condition = { field: 'amount', op: '>', value: '50.00', currency: 'USD' };

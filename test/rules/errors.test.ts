@@ -61,6 +61,7 @@ test('client errors are 400, or 401, 404, 413 and 429 where HTTP has a status fo
     noSuchReconciliation: 404,
     noSuchAdjustment: 404,
     noSuchPricePlan: 404,
+    installationReview: 403,
     ownAdjustment: 403,
     noSuchRefundRequest: 404,
     ownRefundRequest: 403,

@@ -1,10 +1,18 @@
 /** What a review means for the capture of a payment: who captures it, and that it waits meanwhile. */
 import { Refusal } from '../../rules/errors.ts';
 import type { Gateway, PaymentWithDetails, RiskDecisionRow } from '../context.ts';
+import type { Principal } from '../operators/principal.ts';
 
 /** Whether a payment may not be captured because it waits for a review, or was refused by one. */
 export const isHeldByReview = (decision: Pick<RiskDecisionRow, 'reviewState'> | undefined): boolean =>
   decision?.reviewState === 'waiting' || decision?.reviewState === 'refused';
+
+/**
+ * Whether somebody may approve a payment under review: one that a rule of the installation sent there, only those who are
+ * not restricted to accounts. Others can refuse it.
+ */
+export const mayApprove = ({ mids }: Pick<Principal, 'mids'>, { rules }: Pick<RiskDecisionRow, 'rules'>): boolean =>
+  mids === null || !rules.some(({ of_installation, action }) => of_installation && action.kind === 'review');
 
 /** Refuses the capture of a payment that a review holds. */
 export async function requireReviewed(gateway: Gateway, payment: PaymentWithDetails): Promise<void> {

@@ -16,6 +16,7 @@ import { captureReviewed, refund, refundPlan, voidPayment } from '../payments/ch
 import type { Initiator, OperationResult } from '../payments/operate.ts';
 import { requireNoApproval, requireWithinLimit } from '../payments/refund-limit.ts';
 import { readNote } from '../payments/resolve.ts';
+import { mayApprove } from './reviewed.ts';
 
 export const REVIEW_DECISIONS = ['approve', 'refuse'] as const;
 export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
@@ -98,6 +99,7 @@ export async function decideReview(
   const note = readNote(givenNote) || null;
   if (review.reviewState !== 'waiting')
     throw new Refusal('reviewEnded', [{ field: 'decision', sentence: `The review is ${review.reviewState}.` }]);
+  if (decision === 'approve' && !mayApprove(principal, review)) throw new Refusal('installationReview');
   requirePossible(gateway, account, payment, decision);
   const { refundLimit } = principal;
   const requester = { id: by.id, refundLimit, approvalFrom: account.settings.refund_approval_from };

@@ -406,6 +406,7 @@ export const RISK_PATHS: Readonly<Record<string, Json>> = {
           'invalidData',
           'noSuchReview',
           'reviewEnded',
+          'installationReview',
           'refundNotAllowed',
           'refundOnlyInPortal',
           'actionNotSupported',

@@ -1,5 +1,6 @@
 /** The page of the review queue, which a person works through by its buttons or by keys. */
-import type { Payment, Review, RiskDecisionRow } from '../../../core/context.ts';
+import type { Review, RiskDecisionRow } from '../../../core/context.ts';
+import { mayApprove } from '../../../core/risk/reviewed.ts';
 import { decideReview, listReviews, REVIEW_DECISIONS } from '../../../core/risk/reviews.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { LIMITS } from '../../../rules/limits.ts';
@@ -33,18 +34,22 @@ const keysHelp = (): Html =>
 /** Approves or refuses; `then` is the page that the operator comes back to. */
 const decisionForm = (
   { session }: PanelRequest,
-  { paymentId }: Pick<Payment, 'paymentId'>,
+  decision: RiskDecisionRow,
   then: 'queue' | 'payment' = 'queue',
 ): Html =>
-  html`<form method="post" action="${PATH}/${paymentId}">${formToken(session)}<input type="hidden" name="then" value="${then}"><div class="actions"><button name="decision" value="approve" data-key="a">${text.approve}</button><button name="decision" value="refuse" class="quiet" data-key="r" data-confirm="${text.keys.confirm}">${text.refuse}</button></div></form>`;
+  html`<form method="post" action="${PATH}/${decision.paymentId}">${formToken(session)}<input type="hidden" name="then" value="${then}"><div class="actions">${
+    mayApprove(session.principal, decision) &&
+    html`<button name="decision" value="approve" data-key="a">${text.approve}</button>`
+  }<button name="decision" value="refuse" class="quiet" data-key="r" data-confirm="${text.keys.confirm}">${text.refuse}</button></div></form>`;
 
 /** That a payment waits for a review, on its page, and the decision for those who may make it. */
 export function reviewNotice(request: PanelRequest, risk: RiskDecisionRow | undefined): Html | false {
   if (risk?.reviewState !== 'waiting' || risk.reviewThen === null) return false;
-  const mayDecide = isAllowed(request.session.principal.role, 'risk.review');
+  const { principal } = request.session;
+  const mayDecide = isAllowed(principal.role, 'risk.review');
   return html`<div class="notice wait" role="status"><h2>${text.waits.title}</h2><p>${text.waits[risk.reviewThen]} ${time(risk.reviewDueAt)}</p>${
-    mayDecide && decisionForm(request, risk, 'payment')
-  }</div>`;
+    mayDecide && !mayApprove(principal, risk) && html`<p>${text.waits.ofInstallation}</p>`
+  }${mayDecide && decisionForm(request, risk, 'payment')}</div>`;
 }
 
 /** What the page of the payment says after a decision. */

@@ -72,6 +72,7 @@ export const risk: PanelTexts['risk'] = {
     title: 'Wartet auf eine Prüfung',
     refuse: 'Ohne Entscheidung wird die Zahlung abgelehnt am',
     approve: 'Ohne Entscheidung wird die Zahlung angenommen am',
+    ofInstallation: 'Nur der Betreiber dieser Installation kann sie annehmen.',
   },
   reviewed: {
     approved: 'Bei der Prüfung angenommen',

@@ -71,6 +71,7 @@ export const risk = {
     title: 'Waits for a review',
     refuse: 'Without a decision the payment is refused on',
     approve: 'Without a decision the payment is approved on',
+    ofInstallation: 'Only the operator of this installation can approve it.',
   },
   reviewed: {
     approved: 'Approved in the review',

@@ -72,6 +72,7 @@ export const risk: PanelTexts['risk'] = {
     title: 'Espera una revisión',
     refuse: 'Sin decisión, el pago se rechaza el',
     approve: 'Sin decisión, el pago se acepta el',
+    ofInstallation: 'Solo el operador de esta instalación puede aceptarlo.',
   },
   reviewed: {
     approved: 'Aceptado en la revisión',

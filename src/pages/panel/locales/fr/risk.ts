@@ -72,6 +72,7 @@ export const risk: PanelTexts['risk'] = {
     title: 'En attente d’examen',
     refuse: 'Sans décision, le paiement est refusé le',
     approve: 'Sans décision, le paiement est accepté le',
+    ofInstallation: 'Seul l’opérateur de cette installation peut l’accepter.',
   },
   reviewed: {
     approved: 'Accepté lors de l’examen',
