@@ -1,5 +1,6 @@
 /** Risk in the panel: lists with their entries, blocking from a payment, and what a rule would do before it is switched on. */
 import { describe, expect, test } from 'vitest';
+import { LIMITS } from '../../src/rules/limits.ts';
 import { openShop } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
 
@@ -341,6 +342,34 @@ test('fraud rates stand beside the bands of the exemption', async () => {
   expect(rowOf('first')).toMatch(/0\.0500 %.*EUR\s250\.00/s);
   expect(rowOf('second')).toMatch(/0\.2000 %.*Above all bands/s);
   expect(text).toContain('0.13 %');
+});
+
+test('rules, lists and entries are shown in pages', async () => {
+  const { mid } = await shop.newMerchant();
+  const merchant = await signedIn(shop, 'merchant', [mid]);
+  const condition = { field: 'brand', op: '=', value: 'card' };
+  const add = (path: string, body: object) => shop.admin('POST', `/risk/${path}`, body);
+  const numbers = Array.from({ length: LIMITS.adminPageSize + 1 }, (_, number) => String(number).padStart(3, '0'));
+  for (const number of numbers) {
+    await add('rules', { mid, name: `Rule ${number}`, condition, action: { kind: 'allow' }, state: 'off' });
+    await add('lists', { mid, name: `List ${number}`, kind: 'email' });
+  }
+  const { list_id } = (await add('lists', { mid, name: 'Long', kind: 'email' })).body;
+  const items = numbers.map((number) => ({ value: `p${number}@example.com` }));
+  expect((await add(`lists/${list_id}/entries`, { items })).status).toBe(201);
+  for (const [path, pattern] of [
+    [RULES, /Rule \d{3}/g],
+    [LISTS, /List \d{3}/g],
+    [`${LISTS}/${list_id}`, /p\d{3}@example\.com/g],
+  ] as const) {
+    const first = await merchant.get(path);
+    const [, next = ''] = /href="([^"]*\?cursor=[^"]*)"/.exec(first.text) ?? [];
+    const second = await merchant.get(next);
+    const seen = [first, second].flatMap(({ text }) => text.match(pattern) ?? []);
+    expect(new Set(seen).size, path).toBe(numbers.length);
+    expect(second.text).not.toContain('?cursor=');
+    expect((await merchant.get(`${path}?cursor=nothing`)).text).toContain('?cursor=');
+  }
 });
 
 test('the queue of reviews names the rules of the installation to operators of all accounts only', async () => {

@@ -12,6 +12,8 @@ import {
   requireList,
   requireOwner,
 } from '../../../core/risk/lists.ts';
+import { isUuid } from '../../../lib/crypto/id.ts';
+import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { invalidField, Refusal } from '../../../rules/errors.ts';
 import { LIMITS } from '../../../rules/limits.ts';
@@ -54,11 +56,17 @@ async function refusing(work: () => Promise<PanelAnswer>, show: (error: FormErro
   }
 }
 
+/** Anything but an id shows the first page. */
+const cursorOf = ({ cursor = '' }: PanelRequest['query']): string | undefined => (isUuid(cursor) ? cursor : undefined);
+
 async function showLists(request: PanelRequest, error?: FormError): Promise<PanelAnswer> {
   const { gateway, session, query, form } = request;
   const { mids, role } = session.principal;
   const names = await accountNames(request);
-  const lists = await listLists(gateway, { mids }, LIMITS.riskRulesMost);
+  const { items, last } = keysetPage(
+    await listLists(gateway, { mids }, LIMITS.adminPageSize + 1, cursorOf(query)),
+    LIMITS.adminPageSize,
+  );
   const columns: Column<ListedRiskList>[] = [
     { label: text.name, cell: (list) => html`<a href="${LISTS}/${list.listId}">${list.name}</a>` },
     { label: listText.kind, cell: ({ kind }) => listText.kinds[kind] },
@@ -70,8 +78,8 @@ async function showLists(request: PanelRequest, error?: FormError): Promise<Pane
     title: text.tabs.lists,
     status: error ? 400 : 200,
     body: html`${notice(query.done === 'deleted' ? listText.deleted : undefined)}${riskHead('lists', mids)}<div class="card flush">${
-      lists.length > 0 ? table(text.tabs.lists, columns, lists) : empty(listText.none, listText.noneHint)
-    }</div>${
+      items.length > 0 ? table(text.tabs.lists, columns, items) : empty(listText.none, listText.noneHint)
+    }</div>${pager(LISTS, query, last?.listId)}${
       isAllowed(role, 'risk.manage') &&
       html`<form class="card" method="post" action="${LISTS}">${formToken(session)}<h2>${listText.create}</h2>
 ${field({ name: 'name', label: text.name, value: form.get('name') ?? '', error: errorOf('name') })}
@@ -107,8 +115,10 @@ async function showList(request: PanelRequest, error?: FormError): Promise<Panel
   const list = await requireList(gateway, principal, params.listId ?? '');
   const path = `${LISTS}/${list.listId}`;
   const names = await accountNames(request);
-  const found = await listEntries(gateway, principal, list.listId, LIMITS.adminPageSize + 1, query.cursor);
-  const entries = found.slice(0, LIMITS.adminPageSize);
+  const { items: entries, last } = keysetPage(
+    await listEntries(gateway, principal, list.listId, LIMITS.adminPageSize + 1, cursorOf(query)),
+    LIMITS.adminPageSize,
+  );
   const mayManage = isAllowed(principal.role, 'risk.manage');
   const removal = ({ entryId }: ListEntry): Html =>
     html`<form method="post" action="${path}/entries/${entryId}/delete">${formToken(session)}<button class="quiet">${text.delete}</button></form>`;
@@ -132,7 +142,7 @@ async function showList(request: PanelRequest, error?: FormError): Promise<Panel
     body: html`${notice(query.done && done[query.done])}${error && notice(error.sentence, 'bad')}<div class="head"><h1>${list.name}</h1></div>
 <p class="soft">${listText.kinds[list.kind]} · ${list.mid === null ? text.installation : (names.get(list.mid) ?? list.mid)}</p>
 <div class="card flush">${entries.length > 0 ? table(listText.entries, columns, entries) : empty(listText.noEntries, listText.noEntriesHint)}</div>
-${pager(path, query, found.length > entries.length ? entries.at(-1)?.entryId : undefined)}
+${pager(path, query, last?.entryId)}
 ${
   mayManage &&
   html`<div class="columns"><form class="card" method="post" action="${path}/entries">${formToken(session)}<h2>${listText.add}</h2>

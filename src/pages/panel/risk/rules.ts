@@ -4,6 +4,8 @@ import type { BackTestResult, RiskRule } from '../../../core/context.ts';
 import { recentEffect, requireConfirmed } from '../../../core/risk/back-tests.ts';
 import { listLists } from '../../../core/risk/lists.ts';
 import { changeRule, createRule, deleteRule, listRules, readRule, requireRule } from '../../../core/risk/rules.ts';
+import { isUuid } from '../../../lib/crypto/id.ts';
+import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { Refusal } from '../../../rules/errors.ts';
 import { LIMITS } from '../../../rules/limits.ts';
@@ -19,7 +21,7 @@ import {
 import { isAllowed } from '../../../rules/roles.ts';
 import { accountNames } from '../frame/filters.ts';
 import { formToken } from '../frame/layout.ts';
-import { badge, type Column, choiceField, empty, field, notice, refusalText, table } from '../frame/parts.ts';
+import { badge, type Column, choiceField, empty, field, notice, pager, refusalText, table } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
 import { conditionFields } from './condition-form.ts';
@@ -36,7 +38,11 @@ async function showRules(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, session, query } = request;
   const { mids, role } = session.principal;
   const names = await accountNames(request);
-  const rules = await listRules(gateway, { mids }, LIMITS.riskRulesMost);
+  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const { items, last } = keysetPage(
+    await listRules(gateway, { mids }, LIMITS.adminPageSize + 1, before),
+    LIMITS.adminPageSize,
+  );
   const mayManage = isAllowed(role, 'risk.manage');
   const columns: Column<RiskRule>[] = [
     { label: text.name, cell: (rule) => html`<a href="${RULES}/${rule.ruleId}">${rule.name}</a>` },
@@ -52,8 +58,8 @@ async function showRules(request: PanelRequest): Promise<PanelAnswer> {
       mids,
       mayManage && html`<a class="button" href="${RULES}/new">${text.newRule}</a>`,
     )}<div class="card flush">${
-      rules.length > 0 ? table(text.tabs.rules, columns, rules) : empty(text.noRules, text.noRulesHint)
-    }</div>`,
+      items.length > 0 ? table(text.tabs.rules, columns, items) : empty(text.noRules, text.noRulesHint)
+    }</div>${pager(RULES, query, last?.ruleId)}`,
   };
 }
 
