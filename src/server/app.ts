@@ -81,6 +81,8 @@ export function createApp(
     bodyLimit: LIMITS.bodyBytes,
     requestTimeout: LIMITS.requestMs,
     forceCloseConnections: 'idle',
+    // A request that is on its way when the process stops is answered like any other, and its connection is closed then.
+    return503OnClosing: false,
     // A request has one log line, written at its end, so it needs no child logger.
     childLoggerFactory: (logger) => logger,
     requestIdHeader: false,
