@@ -171,6 +171,15 @@ describe('a merchant', () => {
     expect(paramsOf(await shop.admin('PATCH', `/operators/${id}`, { mids: null }))).toEqual(['mids']);
   });
 
+  test('stays signed in after a change of nothing', async () => {
+    const user = await signedIn(shop, 'merchant', [own.mid]);
+    const { status, body } = await shop.admin('PATCH', `/operators/${user.operatorId}`, {});
+    expect([status, body.operator_id, body.role]).toEqual([200, user.operatorId, 'merchant']);
+    expect((await user.get('/admin')).status).toBe(200);
+    await shop.admin('PATCH', `/operators/${user.operatorId}`, { name: 'Another name' });
+    expect((await user.get('/admin')).status).toBe(303);
+  });
+
   test('who makes too many invitations is refused, and others are not', async () => {
     const token = await newToken('merchant');
     const answers = await Promise.all(Array.from({ length: INVITATIONS.most + 1 }, () => invite({}, token)));

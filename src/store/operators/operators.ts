@@ -125,6 +125,7 @@ export function createOperatorStore({ query }: Database): OperatorStore {
         const before = await lock(transaction, operatorId);
         if (!before) return undefined;
         const { change, audit } = decide(before);
+        if (Object.keys(change).length === 0) return before;
         const after = await transaction
           .updateTable('operators')
           .set(change)
