@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { foldProjections } from '../../src/core/projections/projections.ts';
+import { FIRST_ID, LAST_ID, newId } from '../../src/lib/crypto/id.ts';
 import { readSearch } from '../../src/rules/payment-search.ts';
 import { checkoutOf } from '../support/checkout.ts';
 import { entryOf } from '../support/entries.ts';
@@ -296,6 +297,13 @@ describe('pages', () => {
     const order = `full-${newOrderId()}-`;
     const ids = [await sale({ order_id: `${order}1` }), await sale({ order_id: `${order}2` })];
     expect(await page({ q: order, limit: '2' })).toEqual({ ids: newestFirst(ids), next: null });
+  });
+
+  test('begin with the newest after an id of any year', async () => {
+    const order = `years-${newOrderId()}`;
+    const ids = [await sale({ order_id: order })];
+    for (const cursor of [LAST_ID, newId()]) expect(await page({ q: order, cursor })).toEqual({ ids, next: null });
+    expect(await page({ q: order, cursor: FIRST_ID })).toEqual({ ids: [], next: null });
   });
 });
 

@@ -178,6 +178,9 @@ const newestFirst = (a: Key, b: Key): number => b.createdAt - a.createdAt || com
 
 type Client = Reading['client'];
 
+/** PostgreSQL does not read the years that ids may have beyond this one. */
+const LAST_YEAR = Date.UTC(9999, 0);
+
 /** The position of a cursor; an id that no payment has stands for its time. */
 async function positionOf(client: Client, before: string | undefined): Promise<Omit<Key, 'mid'> | undefined> {
   if (before === undefined) return undefined;
@@ -185,7 +188,7 @@ async function positionOf(client: Client, before: string | undefined): Promise<O
     'select created_at as at from payments where payment_id = $1 limit 1',
     [before],
   );
-  return { paymentId: before, createdAt: rows[0]?.at ?? timeOfId(before) };
+  return { paymentId: before, createdAt: rows[0]?.at ?? Math.min(timeOfId(before), LAST_YEAR) };
 }
 
 const isBefore = (position: Omit<Key, 'mid'> | undefined, bind: Bind): string[] =>
