@@ -1,6 +1,7 @@
 /** Lists of payments, newest first: reads the projection, and what it does not contain yet from the payments themselves. */
 import type { Pool } from 'pg';
 import { firstIdAt, isUuid, timeOfId } from '../../lib/crypto/id.ts';
+import { LATEST_TIME } from '../../lib/time/date-time.ts';
 import { CURRENCIES } from '../../rules/currencies.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type SearchWord, searchText } from '../../rules/payment-search.ts';
@@ -178,9 +179,6 @@ const newestFirst = (a: Key, b: Key): number => b.createdAt - a.createdAt || com
 
 type Client = Reading['client'];
 
-/** PostgreSQL does not read the years that ids may have beyond this one. */
-const LAST_YEAR = Date.UTC(9999, 0);
-
 /** The position of a cursor; an id that no payment has stands for its time. */
 async function positionOf(client: Client, before: string | undefined): Promise<Omit<Key, 'mid'> | undefined> {
   if (before === undefined) return undefined;
@@ -188,7 +186,7 @@ async function positionOf(client: Client, before: string | undefined): Promise<O
     'select created_at as at from payments where payment_id = $1 limit 1',
     [before],
   );
-  return { paymentId: before, createdAt: rows[0]?.at ?? Math.min(timeOfId(before), LAST_YEAR) };
+  return { paymentId: before, createdAt: rows[0]?.at ?? Math.min(timeOfId(before), LATEST_TIME) };
 }
 
 const isBefore = (position: Omit<Key, 'mid'> | undefined, bind: Bind): string[] =>
