@@ -6,7 +6,6 @@ import { requireOwnSettings } from '../../../core/accounts/own-settings.ts';
 import { readAccountSettings } from '../../../core/accounts/secret-settings.ts';
 import { sendTestCallback } from '../../../core/callbacks/test-callback.ts';
 import type { Account } from '../../../core/context.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { invalidField, type Problem, Refusal } from '../../../rules/errors.ts';
@@ -15,7 +14,7 @@ import { isAllowed } from '../../../rules/roles.ts';
 import { groupOf } from '../../../rules/setting-groups.ts';
 import { ACCOUNT_NAME_LENGTH, completeSettings, isAccountName, type SettingName } from '../../../rules/settings.ts';
 import { formToken } from '../frame/layout.ts';
-import { type Column, copyable, empty, facts, field, pager, table, time } from '../frame/parts.ts';
+import { type Column, copyable, empty, facts, field, idCursor, pager, table, time } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
 import { showColourNotes, showPreview } from './branding.ts';
@@ -29,7 +28,7 @@ const PAGE_SIZE = 50;
 const text = panelTexts.accounts;
 
 async function showList({ gateway, session, query }: PanelRequest): Promise<PanelAnswer> {
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const rows = await listAccounts(gateway, PAGE_SIZE + 1, before, session.principal.mids);
   const { items: shown, last } = keysetPage(rows, PAGE_SIZE);
   const columns: Column<Account>[] = [

@@ -14,7 +14,7 @@ import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { accountNames } from '../frame/filters.ts';
-import { badge, type Column, choiceField, empty, facts, field, pager, table, time } from '../frame/parts.ts';
+import { badge, type Column, choiceField, empty, facts, field, idCursor, pager, table, time } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
 
@@ -42,7 +42,7 @@ async function showList(request: PanelRequest): Promise<PanelAnswer> {
     orderId: query.order_id,
     paymentId: isUuid(query.payment_id ?? '') ? query.payment_id : undefined,
   };
-  const cursor = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const cursor = idCursor(query);
   const rows = await listCalls(gateway, session.principal, filter, PAGE_SIZE + 1, cursor);
   const { items, last } = keysetPage(rows, PAGE_SIZE);
   const columns: Column<ApiCall>[] = [

@@ -1,5 +1,6 @@
 /** Parts that the pages of the panel share: badges, times, amounts, tables, fields, notices. */
 
+import { isUuid } from '../../../lib/crypto/id.ts';
 import { scaledDecimal } from '../../../lib/money/decimal.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { exponentOf } from '../../../rules/currencies.ts';
@@ -127,6 +128,10 @@ export function withQuery(path: string, query: Readonly<Record<string, string>>)
   const text = new URLSearchParams(query).toString();
   return text === '' ? path : `${path}?${text}`;
 }
+
+/** The id after which a page of a list begins; anything else in its place shows the first page. */
+export const idCursor = ({ cursor = '' }: Readonly<Record<string, string>>): string | undefined =>
+  isUuid(cursor) ? cursor : undefined;
 
 /** Links to the first and the next page of a list. */
 export function pager(path: string, query: Readonly<Record<string, string>>, next: string | undefined): Html | false {

@@ -32,6 +32,7 @@ import {
   facts,
   field,
   fill,
+  idCursor,
   money,
   notice,
   pager,
@@ -68,7 +69,7 @@ const columns = (request: PanelRequest): Column<PaidInvoice>[] => [
 
 async function showList(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, session, query } = request;
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const state = INVOICE_STATES.find((one) => one === query.state);
   const rows = await listInvoices(gateway, session.principal, { state, before, limit: PAGE_SIZE + 1 });
   const { items, last } = keysetPage(rows, PAGE_SIZE);

@@ -7,7 +7,6 @@ import {
   proposeAdjustment,
 } from '../../../core/ledger/adjustments.ts';
 import { isAuthor } from '../../../core/operators/principal.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { type Problem, Refusal } from '../../../rules/errors.ts';
@@ -15,7 +14,19 @@ import { ADJUSTMENT_STATES, type AdjustmentState } from '../../../rules/ledger.t
 import { isAllowed } from '../../../rules/roles.ts';
 import { accountNames, downloadLink } from '../frame/filters.ts';
 import { formToken } from '../frame/layout.ts';
-import { badge, type Column, choiceField, empty, field, money, notice, pager, table, time } from '../frame/parts.ts';
+import {
+  badge,
+  type Column,
+  choiceField,
+  empty,
+  field,
+  idCursor,
+  money,
+  notice,
+  pager,
+  table,
+  time,
+} from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
 import { ledgerTabs, PATHS } from './parts.ts';
@@ -43,7 +54,7 @@ async function showAdjustments(request: PanelRequest, problems: readonly Problem
   const { mids, role } = session.principal;
   const names = await accountNames(request);
   const state = ADJUSTMENT_STATES.find((one) => one === query.state);
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const { items, last } = keysetPage(await listAdjustments(gateway, { mids, state }, PAGE_SIZE + 1, before), PAGE_SIZE);
   const mayManage = isAllowed(role, 'adjustments.manage');
   const button = ({ adjustmentId }: Adjustment, path: string, label: string, kind: string): Html =>

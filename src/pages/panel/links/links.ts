@@ -26,6 +26,7 @@ import {
   empty,
   facts,
   field,
+  idCursor,
   money,
   notice,
   pager,
@@ -119,7 +120,7 @@ function newLink(
 async function showList(request: PanelRequest, problems: readonly Problem[] = []): Promise<PanelAnswer> {
   const { gateway, session, query } = request;
   const { principal } = session;
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const [rows, accounts] = await Promise.all([
     listLinks(gateway, principal, { before, limit: PAGE_SIZE + 1 }),
     accountNames(request),

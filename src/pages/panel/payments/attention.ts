@@ -26,6 +26,7 @@ import {
   empty,
   facts,
   field,
+  idCursor,
   money,
   pager,
   pills,
@@ -106,7 +107,7 @@ async function markedPayments(
     attention: mark,
     mid,
     mids: principal.mids,
-    before: isUuid(query.cursor ?? '') ? query.cursor : undefined,
+    before: idCursor(query),
     limit: PAGE_SIZE,
   });
   const columns: Column<Payment>[] = [

@@ -22,6 +22,7 @@ import {
   copyLink,
   empty,
   field,
+  idCursor,
   money,
   notice,
   pager,
@@ -88,7 +89,7 @@ async function showList(request: PanelRequest, error?: string): Promise<PanelAns
     total,
   } = await listPayments(gateway, {
     ...filterOf(request),
-    before: isUuid(query.cursor ?? '') ? query.cursor : undefined,
+    before: idCursor(query),
     limit: PAGE_SIZE,
     isCounted: true,
   });

@@ -7,14 +7,13 @@ import {
   listRefundRequests,
   type RefundRequest,
 } from '../../../core/payments/refund-requests.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { ERRORS, Refusal } from '../../../rules/errors.ts';
 import { REFUND_MARK, type RefundRequestState } from '../../../rules/refund-requests.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { formToken } from '../frame/layout.ts';
-import { type Column, empty, fill, money, pager, table, time } from '../frame/parts.ts';
+import { type Column, empty, fill, idCursor, money, pager, table, time } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
 import { problemOf, wholeAmount } from './operate.ts';
@@ -49,7 +48,7 @@ export async function waitingRefunds(
 ): Promise<Html> {
   const { gateway, session, query } = request;
   const filter = { mids: session.principal.mids, mid, state: 'waiting' } as const;
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const { items, last } = keysetPage(await listRefundRequests(gateway, filter, PAGE_SIZE + 1, before), PAGE_SIZE);
   const columns: Column<ListedRefundRequest>[] = [
     {

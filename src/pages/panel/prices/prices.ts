@@ -2,7 +2,6 @@
 
 import { linesCsv, plansCsv } from '../../../core/exports/prices.ts';
 import { createPlan, type ListedPlan, listPlans, quote, type StoredVersion } from '../../../core/prices/prices.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { amountText } from '../../../lib/money/money.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
@@ -21,6 +20,7 @@ import {
   facts,
   field,
   fill,
+  idCursor,
   money,
   notice,
   pager,
@@ -50,7 +50,7 @@ const planColumns = (): Column<ListedPlan>[] => [
 async function showList(request: PanelRequest, problems: readonly Problem[] = []): Promise<PanelAnswer> {
   const { gateway, session, query, form } = request;
   const side = sideOf(request);
-  const cursor = query.cursor !== undefined && isUuid(query.cursor) ? query.cursor : undefined;
+  const cursor = idCursor(query);
   const { items, last } = keysetPage(
     await listPlans(gateway, session.principal, side, PAGE_SIZE + 1, cursor),
     PAGE_SIZE,

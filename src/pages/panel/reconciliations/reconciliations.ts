@@ -9,7 +9,6 @@ import {
   runComparison,
 } from '../../../core/reconciliations/compare.ts';
 import { storeStatement } from '../../../core/reconciliations/upload.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { utcDay } from '../../../lib/time/day.ts';
@@ -27,6 +26,7 @@ import {
   empty,
   facts,
   field,
+  idCursor,
   money,
   notice,
   pager,
@@ -81,7 +81,7 @@ const periodText = ({ periodFrom, periodTo }: Reconciliation): string =>
 
 async function showList(request: PanelRequest, error?: string): Promise<PanelAnswer> {
   const { gateway, query } = request;
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const { items, last } = keysetPage(await gateway.reconciliations.list(PAGE_SIZE + 1, before), PAGE_SIZE);
   const columns: Column<Reconciliation>[] = [
     { label: text.created, cell: ({ createdAt }) => time(createdAt) },

@@ -12,7 +12,6 @@ import {
   requireList,
   requireOwner,
 } from '../../../core/risk/lists.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { invalidField, Refusal } from '../../../rules/errors.ts';
@@ -28,6 +27,7 @@ import {
   count,
   empty,
   field,
+  idCursor,
   notice,
   pager,
   refusalText,
@@ -56,15 +56,12 @@ async function refusing(work: () => Promise<PanelAnswer>, show: (error: FormErro
   }
 }
 
-/** Anything but an id shows the first page. */
-const cursorOf = ({ cursor = '' }: PanelRequest['query']): string | undefined => (isUuid(cursor) ? cursor : undefined);
-
 async function showLists(request: PanelRequest, error?: FormError): Promise<PanelAnswer> {
   const { gateway, session, query, form } = request;
   const { mids, role } = session.principal;
   const names = await accountNames(request);
   const { items, last } = keysetPage(
-    await listLists(gateway, { mids }, LIMITS.adminPageSize + 1, cursorOf(query)),
+    await listLists(gateway, { mids }, LIMITS.adminPageSize + 1, idCursor(query)),
     LIMITS.adminPageSize,
   );
   const columns: Column<ListedRiskList>[] = [
@@ -116,7 +113,7 @@ async function showList(request: PanelRequest, error?: FormError): Promise<Panel
   const path = `${LISTS}/${list.listId}`;
   const names = await accountNames(request);
   const { items: entries, last } = keysetPage(
-    await listEntries(gateway, principal, list.listId, LIMITS.adminPageSize + 1, cursorOf(query)),
+    await listEntries(gateway, principal, list.listId, LIMITS.adminPageSize + 1, idCursor(query)),
     LIMITS.adminPageSize,
   );
   const mayManage = isAllowed(principal.role, 'risk.manage');

@@ -4,7 +4,6 @@ import type { BackTestResult, RiskRule } from '../../../core/context.ts';
 import { recentEffect, requireConfirmed } from '../../../core/risk/back-tests.ts';
 import { listLists } from '../../../core/risk/lists.ts';
 import { changeRule, createRule, deleteRule, listRules, readRule, requireRule } from '../../../core/risk/rules.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { Refusal } from '../../../rules/errors.ts';
@@ -21,7 +20,18 @@ import {
 import { isAllowed } from '../../../rules/roles.ts';
 import { accountNames } from '../frame/filters.ts';
 import { formToken } from '../frame/layout.ts';
-import { badge, type Column, choiceField, empty, field, notice, pager, refusalText, table } from '../frame/parts.ts';
+import {
+  badge,
+  type Column,
+  choiceField,
+  empty,
+  field,
+  idCursor,
+  notice,
+  pager,
+  refusalText,
+  table,
+} from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { panelTexts } from '../locales/index.ts';
 import { conditionFields } from './condition-form.ts';
@@ -38,9 +48,8 @@ async function showRules(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, session, query } = request;
   const { mids, role } = session.principal;
   const names = await accountNames(request);
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
   const { items, last } = keysetPage(
-    await listRules(gateway, { mids }, LIMITS.adminPageSize + 1, before),
+    await listRules(gateway, { mids }, LIMITS.adminPageSize + 1, idCursor(query)),
     LIMITS.adminPageSize,
   );
   const mayManage = isAllowed(role, 'risk.manage');

@@ -7,14 +7,26 @@ import {
   stopScheduleAs,
   stopSubscriptionAs,
 } from '../../../core/schedules/schedules.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { LIMITS } from '../../../rules/limits.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { localeFor } from '../../locale.ts';
 import { accountNames } from '../frame/filters.ts';
 import { formToken } from '../frame/layout.ts';
-import { badge, type Column, count, empty, facts, fill, money, notice, pager, table, time } from '../frame/parts.ts';
+import {
+  badge,
+  type Column,
+  count,
+  empty,
+  facts,
+  fill,
+  idCursor,
+  money,
+  notice,
+  pager,
+  table,
+  time,
+} from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { languageTag, panelTexts } from '../locales/index.ts';
 import { statusBadge } from '../payments/status.ts';
@@ -79,7 +91,7 @@ async function showSchedule(request: PanelRequest): Promise<PanelAnswer> {
     mid: schedule.mid,
     mids: session.principal.mids,
     scheduleId: schedule.scheduleId,
-    before: isUuid(query.cursor ?? '') ? query.cursor : undefined,
+    before: idCursor(query),
     limit: PAGE_SIZE,
   });
   const total = counts.active + counts.finished + counts.ended;

@@ -15,7 +15,7 @@ import { type FeeInvoiceLine, feeInvoiceNumber, type InvoiceParty } from '../../
 import type { Category } from '../../../rules/ledger.ts';
 import { isAllowed } from '../../../rules/roles.ts';
 import { accountNames, downloadLink } from '../frame/filters.ts';
-import { badge, type Column, count, empty, facts, money, notice, pager, table } from '../frame/parts.ts';
+import { badge, type Column, count, empty, facts, idCursor, money, notice, pager, table } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { categoryName, ledgerTabs, PATHS } from '../ledger/parts.ts';
 import { panelTexts } from '../locales/index.ts';
@@ -42,7 +42,7 @@ async function formsOf(
 async function showInvoices(request: PanelRequest, refused: Refused = {}): Promise<PanelAnswer> {
   const { gateway, session, query } = request;
   const names = await accountNames(request);
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const mid = isUuid(query.mid ?? '') ? query.mid?.toLowerCase() : undefined;
   const found = await listFeeInvoices(gateway, session.principal, { mid }, PAGE_SIZE + 1, before);
   const { items, last } = keysetPage(found, PAGE_SIZE);

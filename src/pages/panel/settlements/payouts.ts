@@ -16,7 +16,6 @@ import {
   type ShownTransfer,
 } from '../../../core/settlements/payouts.ts';
 import { listSettlements, type Settlement } from '../../../core/settlements/settlements.ts';
-import { isUuid } from '../../../lib/crypto/id.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { type Problem, Refusal } from '../../../rules/errors.ts';
@@ -33,6 +32,7 @@ import {
   facts,
   field,
   fill,
+  idCursor,
   money,
   notice,
   pager,
@@ -142,7 +142,7 @@ async function showPayouts(
 ): Promise<PanelAnswer> {
   const { gateway, session, query } = request;
   const names = await accountNames(request);
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const { items, last } = keysetPage(await listPayouts(gateway, PAGE_SIZE + 1, before), PAGE_SIZE);
   const approved = await listSettlements(gateway, session.principal, { state: 'approved' }, ROWS);
   const payable = Map.groupBy(

@@ -27,6 +27,7 @@ import {
   facts,
   field,
   fill,
+  idCursor,
   money,
   notice,
   pager,
@@ -86,7 +87,7 @@ async function showSettlements(request: PanelRequest, problems: readonly Problem
   const names = await accountNames(request);
   const state = SETTLEMENT_STATES.find((one) => one === query.state);
   const mid = isUuid(query.mid ?? '') ? query.mid?.toLowerCase() : undefined;
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const found = await listSettlements(gateway, session.principal, { mid, state }, PAGE_SIZE + 1, before);
   const { items, last } = keysetPage(found, PAGE_SIZE);
   const columns: Column<Settlement>[] = [

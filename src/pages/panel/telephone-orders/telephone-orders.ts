@@ -13,7 +13,7 @@ import { exponentOf } from '../../../rules/currencies.ts';
 import { type Problem, Refusal } from '../../../rules/errors.ts';
 import { accountNames } from '../frame/filters.ts';
 import { formToken } from '../frame/layout.ts';
-import { type Column, empty, field, pager, table, time } from '../frame/parts.ts';
+import { type Column, empty, field, idCursor, pager, table, time } from '../frame/parts.ts';
 import type { PanelAnswer, PanelRequest, PanelRoute } from '../frame/route.ts';
 import { accountField } from '../links/links.ts';
 import { panelTexts } from '../locales/index.ts';
@@ -33,7 +33,7 @@ const COLUMNS: Column<TakenOrder>[] = [
 
 /** The orders that the user has taken; nothing before the first one. */
 async function takenOrders({ gateway, session, query }: PanelRequest) {
-  const before = isUuid(query.cursor ?? '') ? query.cursor : undefined;
+  const before = idCursor(query);
   const rows = await listTelephoneOrders(gateway, session.principal, { before, limit: PAGE_SIZE + 1 });
   const { items, last } = keysetPage(rows, PAGE_SIZE);
   return (
