@@ -2,7 +2,6 @@
 import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
 import { rangesAround } from '../../lib/http/address.ts';
 import { brandOf, CARD, isWallet } from '../../rules/brands.ts';
-import { canHold } from '../../rules/connectors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { RISK_REASONS } from '../../rules/reasons.ts';
 import {
@@ -23,7 +22,7 @@ import { isDecidedInTurn, type NewDecision } from '../../store/risk/decisions.ts
 import type { Evaluation, Findings } from '../../store/risk/findings.ts';
 import type { Keys } from '../../store/risk/velocities.ts';
 import { NO_VOLUME, type Volume } from '../../store/risk/volumes.ts';
-import { capabilitiesOf } from '../connections/connectors.ts';
+import { capabilitiesOf, holdsBrand } from '../connections/connectors.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 import { defined, factsOfPayment, inputOf, keysOf, lookupsOf, type Seen, withFindings } from './facts.ts';
 import { volumeQuery } from './volume.ts';
@@ -37,8 +36,8 @@ export const declineReasonOf = ({ decision, input }: Pick<NewDecision, 'decision
 /** Whether the provider can reserve the amount. The test brand behaves like a card. */
 function canBeHeld({ routes }: Account, { brand, connector, details }: PaymentWithDetails): boolean {
   if (brand !== CARD && !isWallet(brand)) return brandOf(brand)?.isImmediate === true;
-  const connection = routes.find((route) => route.connection?.key === connector)?.connection;
-  return details.card !== undefined || !connection || canHold(connection.connector, connection.methods[brand] ?? '');
+  const route = routes.find(({ connection }) => connection?.key === connector);
+  return details.card !== undefined || holdsBrand(route?.connection, brand);
 }
 
 /** Only an amount is reserved, and captured after the review, unless the merchant captures it anyway. */

@@ -1,11 +1,12 @@
 /** The device wallets of the payment page: which are offered for a payment, and what their payment sheets are asked for. */
 import { amountText } from '../../lib/money/money.ts';
 import { WALLET_BRANDS, type WalletBrand } from '../../rules/brands.ts';
-import { canHold, type TokenRecipient } from '../../rules/connectors.ts';
+import type { TokenRecipient } from '../../rules/connectors.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import type { SettingName } from '../../rules/settings.ts';
 import type { PaymentWithDetails } from '../../store/payments/payments.ts';
 import { displayName } from '../accounts/accounts.ts';
+import { holdsBrand } from '../connections/connectors.ts';
 import { candidates, factsOf } from '../connections/route.ts';
 import type { Account, AccountRoute, Gateway, RouteConnection } from '../context.ts';
 import { isOffered } from '../payments/choose.ts';
@@ -56,8 +57,7 @@ export function walletsFor(gateway: Gateway, payment: PaymentWithDetails, accoun
     const routes = isOpenedHere
       ? account.routes.filter(({ connection }) => !connection?.passesTokens)
       : pageRoutes(account, label).filter(
-          ({ connection }) =>
-            !payment.isAuthorisation || !connection || canHold(connection.connector, connection.methods[label] ?? ''),
+          ({ connection }) => !payment.isAuthorisation || holdsBrand(connection, label),
         );
     const opener = isOpenedHere ? undefined : openerOf(gateway, payment, routes, label);
     if (!isOpenedHere && !opener) return [];
