@@ -4,14 +4,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createApp } from '../../src/server/app.ts';
-import { newOrderId, openShop, saleFields } from '../support/gateway.ts';
+import { newOrderId, openShop } from '../support/gateway.ts';
+import { rawSale } from '../support/raw-sale.ts';
 
 const shop = openShop();
-
-const sale = (order_id: string): string => {
-  const form = new URLSearchParams(saleFields(shop.merchant, { order_id })).toString();
-  return `Host: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${form.length}\r\n\r\n${form}`;
-};
 
 test.each([
   ['the listener', '/post'],
@@ -25,7 +21,7 @@ test.each([
   const order = newOrderId();
   const socket = connect(Number(port), '127.0.0.1');
   const received = text(socket);
-  const request = `POST ${path} HTTP/1.1\r\n${sale(order)}`;
+  const request = rawSale(shop.merchant, order, path);
   socket.write(request.slice(0, 20));
   await pause(50);
   const closed = app.close();

@@ -3,21 +3,20 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { newOrderId, openShop, saleFields } from '../support/gateway.ts';
+import { newOrderId, openShop } from '../support/gateway.ts';
+import { FORM_HEAD, rawSale, saleBody } from '../support/raw-sale.ts';
 import { sized } from '../support/size.ts';
 
 const shop = openShop();
 
-const form = (order_id: string): string => new URLSearchParams(saleFields(shop.merchant, { order_id })).toString();
-const TYPE = 'Host: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';
-
 /** Ways to send the same sale: the listener answers the first one, the framework the others. */
 const SPELLINGS: Record<string, (order: string) => string> = {
-  plain: (order) => `POST /post HTTP/1.1\r\n${TYPE}Content-Length: ${form(order).length}\r\n\r\n${form(order)}`,
-  'another path': (order) =>
-    `POST /post/ HTTP/1.1\r\n${TYPE}Content-Length: ${form(order).length}\r\n\r\n${form(order)}`,
-  chunked: (order) =>
-    `POST /post HTTP/1.1\r\n${TYPE}Transfer-Encoding: chunked\r\n\r\n${form(order).length.toString(16)}\r\n${form(order)}\r\n0\r\n\r\n`,
+  plain: (order) => rawSale(shop.merchant, order),
+  'another path': (order) => rawSale(shop.merchant, order, '/post/'),
+  chunked(order) {
+    const body = saleBody(shop.merchant, order);
+    return `POST /post HTTP/1.1\r\n${FORM_HEAD}Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  },
 };
 
 /** Sends the packets and closes the side of the client; resolves to the results of the responses. */
