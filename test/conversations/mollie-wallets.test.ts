@@ -128,6 +128,14 @@ describe('merchant validation', () => {
 
 describe('a token', () => {
   const created = () => mollie.calls.filter(({ name }) => name === 'PaymentCreate');
+  /** A merchant whose rule does this for every payment with the wallet. */
+  const ruled = async (action: object): Promise<Merchant> => {
+    const by = await routed(SETTINGS);
+    const condition = { field: 'brand', op: '=', value: 'wallet-a' };
+    const rule = { mid: by.mid, name: 'All wallets', condition, action, state: 'on' };
+    expect((await shop.admin('POST', '/risk/rules', rule)).status).toBe(201);
+    return by;
+  };
   const PAID = { status: 200, body: { location: SUCCESS_URL, is_declined: false } };
 
   test('is passed on to Mollie, pays once, and is not stored', async () => {
@@ -165,12 +173,7 @@ describe('a token', () => {
   });
 
   test('of a payment that a risk rule reviews is charged, and the payment marked, because Mollie cannot hold it', async () => {
-    const by = await routed(SETTINGS);
-    const { status } = await shop.admin('POST', '/risk/rules', {
-      ...{ mid: by.mid, name: 'All wallets', condition: { field: 'brand', op: '=', value: 'wallet-a' } },
-      ...{ action: { kind: 'review', hours: 24, then: 'refuse' }, state: 'on' },
-    });
-    expect(status).toBe(201);
+    const by = await ruled({ kind: 'review', hours: 24, then: 'refuse' });
     const session = await open({}, by);
     expect(await pay(session, wallets.tokenA())).toEqual(PAID);
     await processEverythingDue(shop.gateway);
@@ -185,12 +188,7 @@ describe('a token', () => {
   });
 
   test('of a payment for which a risk rule asks for a challenge pays without one, which is recorded', async () => {
-    const by = await routed(SETTINGS);
-    const { status } = await shop.admin('POST', '/risk/rules', {
-      ...{ mid: by.mid, name: 'Always a challenge', condition: { field: 'brand', op: '=', value: 'wallet-a' } },
-      ...{ action: { kind: 'require_3ds' }, state: 'on' },
-    });
-    expect(status).toBe(201);
+    const by = await ruled({ kind: 'require_3ds' });
     const session = await open({}, by);
     expect(await pay(session, wallets.tokenA())).toEqual(PAID);
     expect((await shop.inspect(session.id)).risk.three_ds).toEqual({

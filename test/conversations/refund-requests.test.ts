@@ -39,6 +39,12 @@ const waiting = async (body?: object): Promise<{ id: string; requestId: string }
   expect(status, JSON.stringify(answer)).toBe(202);
   return { id, requestId: answer.refund_request.request_id };
 };
+/** What is stored if the process dies after the approval. */
+const approveAndDie = (requestId: string) =>
+  shop.rows(
+    `update refund_requests set state = 'approved', decided_by = 'second', decided_at = now(), due_at = now()
+     where request_id = '${requestId}'`,
+  );
 const refundsOf = async (id: string): Promise<string[]> =>
   (await at.movements(id)).filter((movement) => movement.startsWith('refund'));
 
@@ -186,10 +192,7 @@ describe('a decision', () => {
 
   test('that was not carried out, because its process died, is carried out later, once', async () => {
     const { id, requestId } = await waiting({ amount: '6.50' });
-    await shop.rows(
-      `update refund_requests set state = 'approved', decided_by = 'second', decided_at = now(), due_at = now()
-       where request_id = '${requestId}'`,
-    );
+    await approveAndDie(requestId);
     await processEverythingDue(shop.gateway);
     expect(await refundsOf(id)).toEqual(['refund out 650']);
     await processEverythingDue(shop.gateway);
@@ -201,10 +204,7 @@ describe('a decision', () => {
 
   test('that was approved before a restore waits again, because the provider may have made it since the backup', async () => {
     const { id, requestId } = await waiting({ amount: '6.50' });
-    await shop.rows(
-      `update refund_requests set state = 'approved', decided_by = 'second', decided_at = now(), due_at = now()
-       where request_id = '${requestId}'`,
-    );
+    await approveAndDie(requestId);
     expect(await markRestored(shop.gateway, commandCaller('backup --restored-from'), Date.now())).toBe(true);
     await processEverythingDue(shop.gateway);
     expect(await shop.admin('POST', '/restore/release', { note: 'Compared with the provider.' })).toMatchObject({
@@ -222,10 +222,7 @@ describe('a decision', () => {
     const { id, requestId } = await waiting();
     expect((await shop.post(operationFields(shop.merchant, 'CREDITVOID', id))).body.result).toBe('ACCEPTED');
     expect((await decide(requestId, 'approve')).status).toBe(400);
-    await shop.rows(
-      `update refund_requests set state = 'approved', decided_by = 'second', decided_at = now(), due_at = now()
-       where request_id = '${requestId}'`,
-    );
+    await approveAndDie(requestId);
     await processEverythingDue(shop.gateway);
     expect((await shop.inspect(id)).refund_requests).toMatchObject([{ state: 'waiting', decided_by: null }]);
     expect((await decide(requestId, 'refuse')).body.state).toBe('refused');
