@@ -20,3 +20,9 @@ export const isHeld = async ({ restores }: Pick<Gateway, 'restores'>): Promise<b
  */
 export const isInLostTime = ({ environment }: Pick<Gateway, 'environment'>, restore: Restore, at: number): boolean =>
   environment === 'sandbox' || restore.releasedAt === null || at <= restore.releasedAt;
+
+/** The same of the last restore; false if no backup was restored. */
+export async function mayBeOutdated(gateway: Pick<Gateway, 'environment' | 'restores'>, at: number): Promise<boolean> {
+  const restore = await gateway.restores.last();
+  return restore !== undefined && isInLostTime(gateway, restore, at);
+}

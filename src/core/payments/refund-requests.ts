@@ -7,7 +7,7 @@ import type { PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { ListedRefundRequest, RefundRequest, RefundRequestFilter } from '../../store/payments/refund-requests.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
-import { isInLostTime } from '../installation/hold.ts';
+import { mayBeOutdated } from '../installation/hold.ts';
 import { auditEntry, type Caller, isAuthor, type Principal } from '../operators/principal.ts';
 import { plannedRefund, sendRefund } from './change.ts';
 import type { OperationResult } from './operate.ts';
@@ -180,17 +180,20 @@ async function sendApproved(gateway: Gateway, request: RefundRequest): Promise<O
 }
 
 /**
- * Sends approved refunds whose process died before it sent them. One that was approved before a restore may have been sent
- * since the backup, under an operation that is lost here: it waits for a decision again.
+ * A refund that was approved before a restore may have been sent since the backup, under an operation that is lost here: it
+ * waits for a decision again.
  */
+async function sendDue(gateway: Gateway, request: RefundRequest): Promise<void> {
+  if (await mayBeOutdated(gateway, request.decidedAt ?? request.requestedAt))
+    await gateway.refundRequests.reopen(request);
+  else await sendApproved(gateway, request);
+}
+
+/** Sends approved refunds whose process died before it sent them. */
 export async function sendDueRefunds(gateway: Gateway, isStopped: () => boolean): Promise<void> {
-  const requests = await gateway.refundRequests.due(gateway.clock.real(), LIMITS.decisionsAtATime);
-  const restore = requests.length > 0 ? await gateway.restores.last() : undefined;
-  for (const request of requests) {
+  for (const request of await gateway.refundRequests.due(gateway.clock.real(), LIMITS.decisionsAtATime)) {
     if (isStopped()) return;
-    const isInDoubt = restore && isInLostTime(gateway, restore, request.decidedAt ?? request.requestedAt);
-    const finish = isInDoubt ? gateway.refundRequests.reopen(request) : sendApproved(gateway, request);
-    await finish.catch((error: unknown) =>
+    await sendDue(gateway, request).catch((error) =>
       gateway.log.error({ err: error, payment_id: request.paymentId }, 'an approved refund could not be sent'),
     );
   }

@@ -8,7 +8,7 @@ import type { DecisionRow } from '../../store/risk/decisions.ts';
 import type { Review, ReviewCursor, ReviewFilter } from '../../store/risk/reviews.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
-import { isHeld, isInLostTime } from '../installation/hold.ts';
+import { isHeld, mayBeOutdated } from '../installation/hold.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
 import { withHistory, writeWithRetry } from '../payments/advance.ts';
 import { checkAfterRestore } from '../payments/after-restore.ts';
@@ -173,8 +173,7 @@ async function isAsKnown(
   state: 'approved' | 'refused',
 ): Promise<boolean> {
   if (payment.state === 'SETTLED' && state === 'refused') {
-    const restore = await gateway.restores.last();
-    if (!restore || !isInLostTime(gateway, restore, payment.createdAt)) return true;
+    if (!(await mayBeOutdated(gateway, payment.createdAt))) return true;
     // It may have been refunded since the backup, which the query of a payment does not tell: a person decides.
     await gateway.reviews.reschedule(review, 'waiting', gateway.clock.now(payment.mid) + LIMITS.dayMs);
     return false;
