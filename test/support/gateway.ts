@@ -1,7 +1,6 @@
 /** A gateway for one test file: a fresh database, real HTTP on a free port, and a merchant that signs requests. */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { startSimulator } from '../../simulator/server.ts';
 import type { Connector } from '../../src/connectors/connector.ts';
@@ -14,6 +13,7 @@ import { createApp } from '../../src/server/app.ts';
 import { openGateway } from '../../src/server/gateway.ts';
 import type { Connection } from '../../src/store/database/database.ts';
 import { query, TEMPLATE } from './database.ts';
+import { openPool } from './pool.ts';
 
 export type Fields = Record<string, string>;
 
@@ -136,8 +136,7 @@ export async function startTestGateway(options: TestOptions = {}): Promise<TestG
   const connection = { ...server, database: name };
   const masterKey = options.masterKey ?? newMasterKey();
   // The test's own statements; a test may cut connections that they do not use just then.
-  const statements = new pg.Pool({ ...connection, max: 4, allowExitOnIdle: true });
-  statements.on('error', () => undefined);
+  const statements = openPool({ ...connection, max: 4, allowExitOnIdle: true });
   const closes: (() => Promise<void>)[] = [];
   const access = { key: 'the key of the provider', notificationSecret: randomBytes(32).toString('base64') };
   const simulator = options.simulator

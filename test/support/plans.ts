@@ -10,6 +10,7 @@ import type { PipelinedConnection } from '../../src/store/database/pipelined-con
 import { createOperationStore } from '../../src/store/payments/operations.ts';
 import { createPaymentStore } from '../../src/store/payments/payments.ts';
 import { readBinaryArray } from './binary-array.ts';
+import { openPool } from './pool.ts';
 
 export interface Statement {
   text: string;
@@ -50,7 +51,7 @@ function noteQueries(client: pg.PoolClient, statements: Statement[]): void {
 /** The same database, recording the statements that go through it. */
 function recordStatements(database: Database, connection: Connection) {
   const statements: Statement[] = [];
-  const pool = new pg.Pool({ ...connection, options: '-c timezone=UTC' });
+  const pool = openPool({ ...connection, options: '-c timezone=UTC' });
   const query = queryBuilder(pool);
   const noted = (connection: PipelinedConnection): PipelinedConnection => ({
     ...connection,

@@ -1,7 +1,7 @@
 /** The constraints of the database, and that they agree with the tables in the code. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { isRetriable, legalTransitions, type PaymentEvent, STATE_NAMES } from '../../../src/rules/states.ts';
 import { ENUMERATIONS, itemRows } from '../../../src/store/database/item-rows.ts';
@@ -11,12 +11,13 @@ import type { PaymentWithDetails } from '../../../src/store/payments/payments.ts
 import { query } from '../../support/database.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 import { preparedPayment } from '../../support/payments.ts';
+import { openPool } from '../../support/pool.ts';
 
 let shop: TestGateway;
 let pool: pg.Pool;
 beforeAll(async () => {
   shop = await startTestGateway();
-  pool = new pg.Pool(shop.connection);
+  pool = openPool(shop.connection);
 });
 afterAll(async () => {
   await pool.end();

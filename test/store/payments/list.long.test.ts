@@ -1,5 +1,5 @@
 /** The list of payments with 100,000 payments: every filter and every word finds the right ones, on every page. */
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { foldProjections } from '../../../src/core/projections/projections.ts';
 import { firstIdAt, newId } from '../../../src/lib/crypto/id.ts';
@@ -8,6 +8,7 @@ import { readSearch, type SearchWord } from '../../../src/rules/payment-search.t
 import type { PaymentFilter, PaymentSelection } from '../../../src/store/payments/list.ts';
 import { openShop } from '../../support/gateway.ts';
 import { OPEN_HISTORY } from '../../support/payments.ts';
+import { openPool } from '../../support/pool.ts';
 
 const shop = openShop();
 
@@ -77,7 +78,7 @@ let pool: pg.Pool;
 let all: Row[];
 
 beforeAll(async () => {
-  pool = new pg.Pool({ ...shop.connection, max: 1 });
+  pool = openPool({ ...shop.connection, max: 1 });
   await pool.query(GENERATE);
   await pool.query(OPEN_HISTORY);
   await pool.query('vacuum analyze payments, history');

@@ -1,5 +1,5 @@
 /** A process that dies at any statement of a fold loses nothing and folds nothing twice: another one goes on. */
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { foldProjections } from '../../../src/core/projections/projections.ts';
 import { types } from '../../../src/store/database/database.ts';
@@ -9,6 +9,7 @@ import { createProjectionStore, type ProjectionStore } from '../../../src/store/
 import { verifyProjections } from '../../../src/store/projections/verify.ts';
 import { reports } from '../../../src/store/reports/projection.ts';
 import { openShop } from '../../support/gateway.ts';
+import { openPool } from '../../support/pool.ts';
 import { CREATE_ROWS, rowProjection } from '../../support/row-projection.ts';
 
 const shop = openShop();
@@ -18,7 +19,7 @@ const PROJECTIONS = inPortions(1000, 1000);
 
 let pool: pg.Pool;
 beforeAll(async () => {
-  pool = new pg.Pool({ ...shop.connection, types, max: 2 });
+  pool = openPool({ ...shop.connection, types, max: 2 });
   await shop.rows(CREATE_ROWS);
   for (let sale = 0; sale < 3; sale++) await shop.sale();
   await foldProjections(shop.gateway, undefined, PROJECTIONS);
@@ -27,8 +28,7 @@ afterAll(() => pool.end());
 
 /** The projections of a process whose connections break before or after its n-th statement. */
 function startCrashingStore(point: number, when: 'before' | 'after') {
-  const doomed = new pg.Pool({ ...shop.connection, types, max: 4 });
-  doomed.on('error', () => undefined);
+  const doomed = openPool({ ...shop.connection, types, max: 4 });
   let count = 0;
   const died = (): boolean => count > point || (count === point && when === 'after');
   const reach = async <Result>(client: pg.PoolClient, run: () => Promise<Result>): Promise<Result> => {

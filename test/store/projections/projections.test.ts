@@ -1,5 +1,4 @@
 /** The engine of projections: every row of the logs is folded once, before and after a build, by several processes. */
-import pg from 'pg';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { foldDueProjections, foldProjections } from '../../../src/core/projections/projections.ts';
 import { LIMITS } from '../../../src/rules/limits.ts';
@@ -8,6 +7,7 @@ import type { Projection } from '../../../src/store/projections/projection.ts';
 import { createProjectionStore } from '../../../src/store/projections/projections.ts';
 import { readProjection } from '../../../src/store/projections/read.ts';
 import { openShop } from '../../support/gateway.ts';
+import { openPool } from '../../support/pool.ts';
 import { CREATE_ROWS, rowProjection } from '../../support/row-projection.ts';
 
 const shop = openShop();
@@ -60,7 +60,7 @@ test('a rebuild takes everything again, and keeps what the log may no longer hav
 });
 
 test('a rebuild of much takes longer than any other statement may', async () => {
-  const pool = new pg.Pool({ ...shop.connection, types, query_timeout: 1500, statement_timeout: 1500 });
+  const pool = openPool({ ...shop.connection, types, query_timeout: 1500, statement_timeout: 1500 });
   const slowly: Projection = {
     ...rowProjection,
     async reset(client) {

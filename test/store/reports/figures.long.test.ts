@@ -1,5 +1,5 @@
 /** Reports over many payments: they read the stored sums and the newest rows of the history, and little else. */
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { foldProjections } from '../../../src/core/projections/projections.ts';
 import { overview, report } from '../../../src/core/reports/reports.ts';
@@ -23,6 +23,7 @@ import {
 import { reports } from '../../../src/store/reports/projection.ts';
 import { openShop } from '../../support/gateway.ts';
 import { readingOf } from '../../support/plan.ts';
+import { openPool } from '../../support/pool.ts';
 
 const shop = openShop();
 
@@ -71,7 +72,7 @@ const STEPS = Math.max(1, COUNT / 500_000);
 
 beforeAll(async () => {
   // Like the store, so that the plans are the same.
-  pool = new pg.Pool({ ...shop.connection, max: 1, options: '-c enable_seqscan=off -c jit=off -c work_mem=32MB' });
+  pool = openPool({ ...shop.connection, max: 1, options: '-c enable_seqscan=off -c jit=off -c work_mem=32MB' });
   for (let step = 0; step < STEPS; step++) {
     await pool.query(PAYMENTS((COUNT / STEPS) * step, (COUNT / STEPS) * (step + 1)));
   }

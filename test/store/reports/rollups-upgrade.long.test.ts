@@ -1,5 +1,5 @@
 /** The sums of reports after an upgrade: rows from before it are added in portions, newest payments first. */
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { foldProjections } from '../../../src/core/projections/projections.ts';
 import { overview } from '../../../src/core/reports/reports.ts';
@@ -11,6 +11,7 @@ import { reports } from '../../../src/store/reports/projection.ts';
 import { checkoutOf } from '../../support/checkout.ts';
 import { openShop } from '../../support/gateway.ts';
 import { operationsOf } from '../../support/operations.ts';
+import { openPool } from '../../support/pool.ts';
 import { addAsPreviousVersion, type PreviousPortion } from '../../support/previous-sums.ts';
 
 const shop = openShop({ simulator: true });
@@ -173,7 +174,7 @@ test('totals are filled again if an earlier version, which knows none, added to 
 describe('beside the previous version', () => {
   let pool: pg.Pool;
   beforeAll(() => {
-    pool = new pg.Pool({ ...shop.connection, max: 4 });
+    pool = openPool({ ...shop.connection, max: 4 });
   });
   afterAll(() => pool.end());
 

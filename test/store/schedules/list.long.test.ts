@@ -1,9 +1,10 @@
 /** The list of schedules with 100,000 schedules, one of which has 150,000 subscriptions. */
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listStatement, subscriptionsStatement } from '../../../src/store/schedules/schedules.ts';
 import { type Answer, openShop } from '../../support/gateway.ts';
 import { readingOf } from '../../support/plan.ts';
+import { openPool } from '../../support/pool.ts';
 
 const shop = openShop();
 
@@ -15,7 +16,7 @@ const [MID, OTHER_MID, SCHEDULE] = [id(1), id(2), id(3)];
 let pool: pg.Pool;
 
 beforeAll(async () => {
-  pool = new pg.Pool({ ...shop.connection, max: 1 });
+  pool = openPool({ ...shop.connection, max: 1 });
   await pool.query(`
     insert into schedules (mid, schedule_id, name, interval_length, interval_unit, payments_count, delays, version,
       created_at)
