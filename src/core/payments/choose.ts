@@ -38,9 +38,10 @@ import {
 } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
 import { claimUse } from '../links/claims.ts';
+import { isMerchantsAuthorisation } from '../risk/reviewed.ts';
 import { screened } from '../risk/screen.ts';
 import { type BrowserData, payByCard } from './authenticate.ts';
-import { reserveOrder } from './open.ts';
+import { NOTHING_YET, reserveOrder } from './open.ts';
 import { recordPayerInput } from './record.ts';
 import { resealSession, sealSecrets, secretsOf, secretsOfSession } from './secrets.ts';
 import { submit } from './submit.ts';
@@ -391,17 +392,10 @@ async function nextAttempt(gateway: Gateway, declined: PaymentWithDetails): Prom
     brand: NO_BRAND_YET,
     connector: NO_CONNECTOR,
     routeReason: null,
-    state: 'PREPARE',
-    historyLength: 1,
+    ...NOTHING_YET,
+    isAuthorisation: await isMerchantsAuthorisation(gateway, declined),
     dueAt: declined.details.session?.until ?? declined.payerUntil,
     payerUntil: declined.details.session?.until ?? declined.payerUntil,
-    queryCount: 0,
-    inDoubt: false,
-    nextStep: null,
-    attention: null,
-    declineReason: null,
-    providerReference: null,
-    providerData: null,
     createdAt: now,
     updatedAt: now,
     details: detailsAsSent(declined.details),

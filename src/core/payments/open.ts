@@ -311,6 +311,25 @@ function routeOf(
   return chooseRoute(gateway, account, facts, paymentId);
 }
 
+/** What a new payment has of events, money and the provider. */
+export const NOTHING_YET = {
+  state: 'PREPARE',
+  historyLength: 1,
+  authorised: 0n,
+  captured: 0n,
+  refunded: 0n,
+  reserved: 0n,
+  busy: null,
+  inDoubt: false,
+  queryCount: 0,
+  nextStep: null,
+  attention: null,
+  declineReason: null,
+  recurringToken: null,
+  providerReference: null,
+  providerData: null,
+} as const satisfies Partial<Payment>;
+
 /** A new payment in its initial state. */
 export function composePayment(
   gateway: Gateway,
@@ -337,32 +356,18 @@ export function composePayment(
     brand: order.brand,
     connector,
     routeReason,
-    state: 'PREPARE',
-    historyLength: 1,
+    ...NOTHING_YET,
     amountText: order.amountText,
     currency: order.currency,
     amount,
-    authorised: 0n,
-    captured: 0n,
-    refunded: 0n,
-    reserved: 0n,
-    busy: null,
-    inDoubt: false,
     // If this process dies before the outcome is written, the work loop queries the provider then.
     dueAt: brand ? now + LIMITS.submissionMs : payerUntil,
     payerUntil: brand?.isImmediate && order.payerUntil === undefined ? null : payerUntil,
-    queryCount: 0,
-    nextStep: null,
-    attention: null,
     isAuthorisation: order.isAuthorisation,
     isRecurringInit: order.isRecurringInit,
     fingerprint: requestFingerprint(gateway, order.content),
     descriptor: (account.settings.descriptor || account.name).slice(0, LIMITS.descriptorLength),
-    declineReason: null,
-    recurringToken: null,
     scheduleId: order.schedule?.scheduleId ?? order.scheduleId ?? null,
-    providerReference: null,
-    providerData: null,
     createdAt: now,
     updatedAt: now,
     details: order.secrets ? withSecrets(gateway, paymentId, order.details, order.secrets) : order.details,
