@@ -104,6 +104,7 @@ export interface Schema {
     sourceId: string;
     claimedAt: ColumnType<number, string, string> | null;
     createdAt: ColumnType<number, string, string>;
+    claimedAttempt: number | null;
   };
   callbackAttempts: {
     mid: string;

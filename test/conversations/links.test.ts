@@ -1,6 +1,6 @@
 /** Payment links: made by the admin API and by a merchant's program, opened, paid, used up, switched off. */
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { checkoutOf, type FetchedPage, fill, follow, show, VCARD } from '../support/checkout.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
@@ -252,6 +252,29 @@ describe('paying', () => {
       await Promise.all(pages.map((page) => submit(page)));
       expect(await read(body.link_id)).toMatchObject({ payments: uses, uses_left: 0 });
     }
+  });
+
+  test('of many payers who try again after a decline, as many pay as the link has uses', async () => {
+    for (const uses of [1, 2, 1]) {
+      const { body } = await make({ uses });
+      const pages = await Promise.all(Array.from({ length: 8 }, () => begin(body.url)));
+      await Promise.all(pages.map((page) => submit(page, VCARD.decline)));
+      await Promise.all(pages.map((page) => submit(page)));
+      expect(await read(body.link_id)).toMatchObject({ payments: uses, uses_left: 0 });
+    }
+  });
+
+  test('a second attempt that found the link used up holds no use', async () => {
+    const { body } = await make();
+    const [first, second] = [await begin(body.url), await begin(body.url)];
+    await submit(first, VCARD.decline);
+    const claim = shop.gateway.begunOrders.claim;
+    vi.spyOn(shop.gateway.begunOrders, 'claim').mockImplementationOnce(async (attempt, now) => {
+      expect((await submit(second)).text).toContain('Payment complete');
+      return claim(attempt, now);
+    });
+    expect((await submit(first)).text).toContain('This was paid already');
+    expect(await read(body.link_id)).toMatchObject({ payments: 1, captured: '19.99' });
   });
 
   test('a refund does not give the use back', async () => {

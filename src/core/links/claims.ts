@@ -5,9 +5,9 @@ import type { Gateway } from '../context.ts';
 import { linkState } from './state.ts';
 
 /** The begun order of a payment; undefined for a payment that the merchant opened itself. */
-function begunOrderOf({ mid, orderId, details: { session } }: PaymentWithDetails) {
+function begunOrderOf({ mid, orderId, attempt, details: { session } }: PaymentWithDetails) {
   const sourceId = session?.linkId ?? session?.invoiceId;
-  return sourceId === undefined ? undefined : { mid, orderId, sourceId };
+  return sourceId === undefined ? undefined : { mid, orderId, attempt, sourceId };
 }
 
 /**

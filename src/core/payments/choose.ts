@@ -327,11 +327,15 @@ async function savedCardOf(
   return saved && { ...saved, card: { ...saved.card, cvv } };
 }
 
-/** The payment to submit: after a decline, a new attempt under the same order. Refuses one of a link that is used up. */
+/**
+ * The payment to submit: after a decline, a new attempt under the same order. Refuses one of a link that is used up. The
+ * attempt is opened before it claims a use, because only a payment holds one.
+ */
 export async function attemptOf(gateway: Gateway, found: PaymentWithDetails): Promise<PaymentWithDetails> {
-  await claimUse(gateway, found);
   const payment = { ...found, details: resealSession(gateway, found.details) };
-  return payment.state === 'DECLINED' ? nextAttempt(gateway, payment) : payment;
+  const attempt = payment.state === 'DECLINED' ? await nextAttempt(gateway, payment) : payment;
+  await claimUse(gateway, attempt);
+  return attempt;
 }
 
 /** What a form of a brand may ask of the payer. */
