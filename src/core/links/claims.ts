@@ -21,6 +21,17 @@ export async function claimUse(gateway: Gateway, payment: PaymentWithDetails): P
   if (claim !== 'claimed') throw new Refusal('notPayable');
 }
 
+/**
+ * Whether a payment that failed may not count as paid any more: its use is held by another payment, or its invoice is void.
+ * A link that was ended still takes what was paid for it.
+ */
+export async function isPaidByOthers(gateway: Gateway, payment: PaymentWithDetails): Promise<boolean> {
+  const order = begunOrderOf(payment);
+  if (!order) return false;
+  const claim = await gateway.begunOrders.mayClaim(order);
+  return claim === 'taken' || (claim === 'closed' && payment.details.session?.invoiceId !== undefined);
+}
+
 /** The result of a submission; undefined if what is paid was taken or closed meanwhile. */
 export async function payable<Result>(submit: () => Promise<Result>): Promise<Result | undefined> {
   try {

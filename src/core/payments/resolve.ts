@@ -15,6 +15,7 @@ import type {
 } from '../../store/payments/payments.ts';
 import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Gateway } from '../context.ts';
+import { isPaidByOthers } from '../links/claims.ts';
 import { restartVolumes } from '../risk/volume.ts';
 import { withHistory, writeWithRetry } from './advance.ts';
 import { type Initiator, LATE_OPERATIONS, type OperationPlan, type OperationResult, operate } from './operate.ts';
@@ -160,16 +161,27 @@ const laterPayment = (paymentId?: string): Refusal =>
       'can be accepted. Refund this one.',
   );
 
-async function requireAcceptable(gateway: Gateway, payment: Payment, { isReserved }: LateMoney): Promise<void> {
+const paidByOthers = (): Refusal =>
+  refuse('The link or the invoice of this payment was paid by another one, or the invoice is void. Refund this one.');
+
+async function requireAcceptable(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  { isReserved }: LateMoney,
+): Promise<void> {
   if (isReserved) {
     throw refuse('The provider has only reserved the amount, so there is nothing to accept. A refund releases it.');
   }
   const [newest] = await gateway.payments.attempts(payment, 1);
   if (newest && newest.paymentId !== payment.paymentId) throw laterPayment(newest.paymentId);
+  if (await isPaidByOthers(gateway, payment)) throw paidByOthers();
 }
 
-/** The constraint of the database that finds a later payment which was opened at the same time. */
-const NEWEST_ONLY = 'newest_attempt_is_accepted';
+/** The constraints of the database that find what happened at the same time: a later payment, or one of others. */
+const OVERTAKEN: Readonly<Record<string, () => Refusal>> = {
+  newest_attempt_is_accepted: laterPayment,
+  accepted_payment_has_a_use: paidByOthers,
+};
 
 /** Settles the payment. It gets no recurring token: the card of a payment that failed is erased. */
 async function accept(
@@ -196,7 +208,7 @@ async function accept(
     };
     return { before, after, event, actor: 'operator', actorName, note, call: undefined };
   }).catch((error) => {
-    throw (error as { constraint?: string }).constraint === NEWEST_ONLY ? laterPayment() : error;
+    throw OVERTAKEN[(error as { constraint?: string }).constraint ?? '']?.() ?? error;
   });
   return countedAnew(gateway, transition);
 }
