@@ -118,7 +118,7 @@ async function showList(request: PanelRequest, error?: FormError): Promise<Panel
   );
   const mayManage = isAllowed(principal.role, 'risk.manage');
   const removal = ({ entryId }: ListEntry): Html =>
-    html`<form method="post" action="${path}/entries/${entryId}/delete">${formToken(session)}<button class="quiet">${text.delete}</button></form>`;
+    html`<form method="post" action="${path}/entries/${entryId}/delete">${formToken(session)}<button class="quiet whole">${text.delete}</button></form>`;
   const columns: Column<ListEntry>[] = [
     {
       label: text.value,
@@ -131,13 +131,12 @@ async function showList(request: PanelRequest, error?: FormError): Promise<Panel
   ];
   const errorOf = (...fields: string[]): string | undefined =>
     error && fields.some((name) => error.field.includes(name)) ? error.sentence : undefined;
-  const isCard = list.kind === 'card';
   const done: Readonly<Record<string, string>> = { added: listText.added, removed: listText.removed };
   return {
     title: list.name,
     status: error ? 400 : 200,
-    body: html`${notice(query.done && done[query.done])}${error && notice(error.sentence, 'bad')}<div class="head"><h1>${list.name}</h1></div>
-<p class="soft">${listText.kinds[list.kind]} · ${list.mid === null ? text.installation : (names.get(list.mid) ?? list.mid)}</p>
+    body: html`${notice(query.done && done[query.done])}${error && notice(error.sentence, 'bad')}<div class="head"><h1>${list.name}</h1><div class="actions"><a class="button quiet" href="${LISTS}">${text.tabs.lists}</a></div>
+<p class="soft">${listText.kinds[list.kind]} · ${list.mid === null ? text.installation : (names.get(list.mid) ?? list.mid)}</p></div>
 <div class="card flush">${entries.length > 0 ? table(listText.entries, columns, entries) : empty(listText.noEntries, listText.noEntriesHint)}</div>
 ${pager(path, query, last?.entryId)}
 ${
@@ -145,8 +144,8 @@ ${
   html`<div class="columns"><form class="card" method="post" action="${path}/entries">${formToken(session)}<h2>${listText.add}</h2>
 ${field({
   name: 'value',
-  label: isCard ? listText.payment : text.value,
-  hint: isCard ? listText.paymentHint : undefined,
+  label: list.kind === 'card' ? listText.payment : text.value,
+  hint: listText.hints[list.kind],
   value: form.get('value') ?? '',
   error: errorOf('.value', '.payment_id'),
 })}

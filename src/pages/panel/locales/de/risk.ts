@@ -45,6 +45,16 @@ const kinds: Record<ListKindName, string> = {
   phone: 'Telefonnummern',
   country: 'Länder',
 };
+/** What an entry of a list looks like. */
+const hints: Record<ListKindName, string> = {
+  card: 'Die ID einer Zahlung: Ihre Karte kommt auf die Liste, und niemand tippt eine Kartennummer.',
+  bin: 'Die ersten 4 bis 8 Ziffern von Kartennummern, zum Beispiel 411111.',
+  email: 'Eine E-Mail-Adresse, zum Beispiel jo@example.com.',
+  email_domain: 'Der Teil nach dem @, zum Beispiel example.com.',
+  ip: 'Eine Adresse oder ein Bereich, zum Beispiel 203.0.113.7 oder 203.0.113.0/24.',
+  phone: 'Eine Telefonnummer mit Landesvorwahl, zum Beispiel +49 30 1234567.',
+  country: 'Ein Ländercode aus zwei Buchstaben, zum Beispiel DE.',
+};
 const per: Record<VolumePeriod, string> = { payment: 'Je Zahlung', day: 'Heute', month: 'Diesen Monat' };
 
 export const risk: PanelTexts['risk'] = {
@@ -217,7 +227,7 @@ export const risk: PanelTexts['risk'] = {
     noEntriesHint: 'Fügen Sie einen Eintrag hinzu, oder importieren Sie eine Datei.',
     add: 'Eintrag hinzufügen',
     payment: 'Zahlung',
-    paymentHint: 'Die ID einer Zahlung: Ihre Karte kommt auf die Liste, und niemand tippt eine Kartennummer.',
+    hints,
     expiresHint: 'Der letzte Tag; leer bedeutet, dass der Eintrag bleibt, bis ihn jemand entfernt.',
     import: 'Datei importieren',
     file: 'CSV-Datei',

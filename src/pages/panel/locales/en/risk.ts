@@ -44,6 +44,16 @@ const kinds: Record<ListKindName, string> = {
   phone: 'Phone numbers',
   country: 'Countries',
 };
+/** What an entry of a list looks like. */
+const hints: Record<ListKindName, string> = {
+  card: 'The id of a payment: its card is listed, and nobody types a card number.',
+  bin: 'The first 4 to 8 digits of card numbers, such as 411111.',
+  email: 'An e-mail address, such as jo@example.com.',
+  email_domain: 'The part after the @, such as example.com.',
+  ip: 'An address or a range, such as 203.0.113.7 or 203.0.113.0/24.',
+  phone: 'A phone number with its country, such as +49 30 1234567.',
+  country: 'A country code of two letters, such as DE.',
+};
 const per: Record<VolumePeriod, string> = { payment: 'Per payment', day: 'Today', month: 'This month' };
 
 export const risk = {
@@ -215,7 +225,7 @@ export const risk = {
     noEntriesHint: 'Add an entry, or import a file.',
     add: 'Add an entry',
     payment: 'Payment',
-    paymentHint: 'The id of a payment: its card is listed, and nobody types a card number.',
+    hints,
     expiresHint: 'The last day; empty means that the entry stays until somebody removes it.',
     import: 'Import a file',
     file: 'CSV file',

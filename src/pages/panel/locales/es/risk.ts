@@ -45,6 +45,16 @@ const kinds: Record<ListKindName, string> = {
   phone: 'Números de teléfono',
   country: 'Países',
 };
+/** What an entry of a list looks like. */
+const hints: Record<ListKindName, string> = {
+  card: 'El identificador de un pago: su tarjeta entra en la lista, y nadie escribe un número de tarjeta.',
+  bin: 'Las primeras 4 a 8 cifras de números de tarjeta, por ejemplo 411111.',
+  email: 'Una dirección de correo, por ejemplo jo@example.com.',
+  email_domain: 'La parte después de la @, por ejemplo example.com.',
+  ip: 'Una dirección o un rango, por ejemplo 203.0.113.7 o 203.0.113.0/24.',
+  phone: 'Un número de teléfono con su prefijo, por ejemplo +49 30 1234567.',
+  country: 'Un código de país de dos letras, por ejemplo DE.',
+};
 const per: Record<VolumePeriod, string> = { payment: 'Por pago', day: 'Hoy', month: 'Este mes' };
 
 export const risk: PanelTexts['risk'] = {
@@ -215,7 +225,7 @@ export const risk: PanelTexts['risk'] = {
     noEntriesHint: 'Añada una entrada, o importe un archivo.',
     add: 'Añadir una entrada',
     payment: 'Pago',
-    paymentHint: 'El identificador de un pago: su tarjeta entra en la lista, y nadie escribe un número de tarjeta.',
+    hints,
     expiresHint: 'El último día; vacío significa que la entrada queda hasta que alguien la quite.',
     import: 'Importar un archivo',
     file: 'Archivo CSV',

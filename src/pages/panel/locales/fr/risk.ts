@@ -45,6 +45,16 @@ const kinds: Record<ListKindName, string> = {
   phone: 'Numéros de téléphone',
   country: 'Pays',
 };
+/** What an entry of a list looks like. */
+const hints: Record<ListKindName, string> = {
+  card: 'L’identifiant d’un paiement : sa carte est inscrite, et personne ne saisit de numéro de carte.',
+  bin: 'Les 4 à 8 premiers chiffres de numéros de carte, par exemple 411111.',
+  email: 'Une adresse e-mail, par exemple jo@example.com.',
+  email_domain: 'La partie après l’@, par exemple example.com.',
+  ip: 'Une adresse ou une plage, par exemple 203.0.113.7 ou 203.0.113.0/24.',
+  phone: 'Un numéro de téléphone avec son indicatif, par exemple +49 30 1234567.',
+  country: 'Un code de pays de deux lettres, par exemple DE.',
+};
 const per: Record<VolumePeriod, string> = { payment: 'Par paiement', day: 'Aujourd’hui', month: 'Ce mois-ci' };
 
 export const risk: PanelTexts['risk'] = {
@@ -221,7 +231,7 @@ export const risk: PanelTexts['risk'] = {
     noEntriesHint: 'Ajoutez une entrée, ou importez un fichier.',
     add: 'Ajouter une entrée',
     payment: 'Paiement',
-    paymentHint: 'L’identifiant d’un paiement : sa carte est inscrite, et personne ne saisit de numéro de carte.',
+    hints,
     expiresHint: 'Le dernier jour ; vide signifie que l’entrée reste jusqu’à ce que quelqu’un la retire.',
     import: 'Importer un fichier',
     file: 'Fichier CSV',
