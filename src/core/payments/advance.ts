@@ -24,6 +24,7 @@ import { cardsAfter } from '../cards/vault.ts';
 import type { Gateway } from '../context.ts';
 import { hasReceipt } from '../receipts/receipts.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
+import { markAfter, markBelow, strongerMark, takesBack } from './marks.ts';
 
 /** An event with the data that it writes to the payment. */
 export interface EventInput {
@@ -67,14 +68,6 @@ const withRecurringToken = (payment: Payment): PaymentChanges =>
     ? { recurringToken: newSecret() }
     : {};
 
-/** Two marks survive other events: a conflict until the provider is queried, and a chargeback until it is applied. */
-function keptAttention({ attention, busy }: Payment, event: PaymentEvent): Attention | null {
-  if (attention === 'conflict' && busy !== null && event !== 'settled') return attention;
-  return attention === 'unexpected_chargeback' && !takesBack(event) ? attention : null;
-}
-
-const takesBack = (event: PaymentEvent): boolean => event === 'chargedBack' || event === 'secondChargedBack';
-
 /** Everything that an event changes in a payment besides its state. */
 function changes(payment: Payment, input: EventInput): PaymentChanges {
   const changed: PaymentChanges = {
@@ -85,7 +78,7 @@ function changes(payment: Payment, input: EventInput): PaymentChanges {
   };
   const then: PaymentChanges = {
     nextStep: input.nextStep ?? null,
-    attention: input.attention ?? keptAttention(payment, input.event),
+    attention: markAfter(payment, input.event, input.attention),
   };
   return Object.assign(changed, input.learned, then, EFFECTS[input.event]?.(payment, input));
 }
@@ -213,7 +206,10 @@ async function composeChargeback(
   if (composed.event !== input.event) {
     // The bank has taken a part, and takes another one by a chargeback of its own: the operator has to look at it.
     const isSeparate = before.state === 'CHARGEBACK' && (await isNewChargeback(gateway, before, input));
-    return isSeparate ? { ...composed, after: { ...composed.after, attention: 'unexpected_chargeback' } } : composed;
+    if (isSeparate) return { ...composed, after: { ...composed.after, attention: 'unexpected_chargeback' } };
+    return isReturned(before, input.event)
+      ? { ...composed, after: { ...composed.after, attention: await markBelow(gateway, before) } }
+      : composed;
   }
   const left = before.captured - before.refunded;
   if (input.event !== 'chargebackReversed') {
@@ -285,11 +281,13 @@ const isVoiding = ({ state, busy }: Payment): boolean => isOpen(state) && VOIDIN
 
 /** Marks a payment for the operator if an event that the table does not allow means that money has moved. */
 function attentionFor(before: PaymentWithDetails, event: PaymentEvent): PaymentChanges {
-  if (isLateSuccess(before, event)) return { attention: 'late_success', dueAt: null };
-  if (takesBack(event) && before.state !== 'CHARGEBACK') return { attention: 'unexpected_chargeback' };
-  const isReturned = event === 'chargebackReversed' && !isOpen(before.state);
-  return isReturned && before.attention === 'unexpected_chargeback' ? { attention: null } : {};
+  if (isLateSuccess(before, event)) return { attention: strongerMark(before.attention, 'late_success'), dueAt: null };
+  return takesBack(event) && before.state !== 'CHARGEBACK' ? { attention: 'unexpected_chargeback' } : {};
 }
+
+/** Whether the bank returned the money of a chargeback that is marked and was never applied. */
+const isReturned = ({ state, attention }: Payment, event: PaymentEvent): boolean =>
+  event === 'chargebackReversed' && !isOpen(state) && attention === 'unexpected_chargeback';
 
 /** The provider reports a settlement while an operation is in flight. */
 async function settledWhileBusy(
@@ -305,7 +303,7 @@ async function settledWhileBusy(
     return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
   }
   // The outcome of the void comes first; then the provider is queried to resolve the conflict.
-  return composeNoted(before, input, now, { attention: 'conflict' });
+  return composeNoted(before, input, now, { attention: strongerMark(before.attention, 'conflict') });
 }
 
 /** The amount of the capture that is in flight. */

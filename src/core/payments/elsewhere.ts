@@ -4,6 +4,7 @@ import { isOpen, nextState } from '../../rules/states.ts';
 import type { CallRecord, PaymentWithDetails, Transition } from '../../store/payments/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance, withHistory, writeWithRetry } from './advance.ts';
+import { strongerMark } from './marks.ts';
 import { applyOutcome } from './provider.ts';
 import { recordUnhandled } from './record.ts';
 
@@ -44,7 +45,7 @@ async function composeRefund(
   const to = isPossible ? nextState(before.state, event) : undefined;
   if (to === undefined) {
     const call = callOf(before, isFailed ? 'refund failed' : 'unexpected refund', reference);
-    const after: PaymentWithDetails = { ...withHistory(before, now), attention: before.attention ?? 'unresolved' };
+    const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'unresolved') };
     return { before, after, event: 'doubted', actor: 'provider', call };
   }
   const after: PaymentWithDetails = { ...withHistory(before, now), refunded: before.refunded + amount, state: to };

@@ -22,6 +22,7 @@ import type { Account, Gateway } from '../context.ts';
 import { isHeld } from '../installation/hold.ts';
 import { isLateSuccess, withHistory, writeWithRetry } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
+import { strongerMark } from './marks.ts';
 import { type IdempotencyKey, resultOfRepeat } from './operation-ids.ts';
 import { expireAfterRefusedVoid } from './provider.ts';
 import { scheduleNextQuery } from './query-schedule.ts';
@@ -332,7 +333,8 @@ function composeDone(before: PaymentWithDetails, operation: OperationRow, call: 
   }
   // Other events changed the state first: the hold is released, and a refund still counts.
   const counted = OPERATION_RULES[verb] === refund ? { ...released, ...effect(before, amount) } : released;
-  const attention = isLateSuccess(before, event) ? 'late_success' : counted.attention;
+  const { attention: kept } = counted;
+  const attention = isLateSuccess(before, event) ? strongerMark(kept, 'late_success') : kept;
   const after = { ...counted, attention, ...queriedAfterConflict(before, now) };
   return { ...written, after, event: `noted ${event}` };
 }
@@ -372,11 +374,10 @@ function composeUnknown(
   const next = scheduleNextQuery(operation.queryCount, now, 'open', pendingDays);
   const { queryCount, dueAt, isBackoffExhausted } = next;
   const kept = kind === 'accepted' && before.attention === 'unresolved' ? null : before.attention;
-  const mark = kind === 'wrongAmount' ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : kept;
-  // The conflict with a reported settlement is resolved after the outcome of the operation; a late refund keeps the mark
-  // that it is about.
-  const isKept = before.attention === 'conflict' || LATE_OPERATIONS.includes(operation.verb);
-  const attention = isKept ? before.attention : mark;
+  const mark = kind === 'wrongAmount' ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : undefined;
+  // A late refund keeps the mark that it is about.
+  const isMarked = mark !== undefined && !LATE_OPERATIONS.includes(operation.verb);
+  const attention = isMarked ? strongerMark(kept, mark) : kept;
   return {
     before,
     after: { ...withHistory(before, now), attention },

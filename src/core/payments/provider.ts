@@ -31,6 +31,7 @@ import { abandon, advance, type EventInput } from './advance.ts';
 import { authorisationEnd, endOfAuthorisation } from './authorisation-end.ts';
 import { callProvider } from './call.ts';
 import { wasSubmitted } from './deadlines.ts';
+import { markAfter } from './marks.ts';
 import { recordFormerSuccess, recordQuery, recordUnhandled, recordWrongAmount } from './record.ts';
 import { isExpectedAmount, isPossibleCapture, wrongAmountRecord } from './reported-amounts.ts';
 import { type CardFields, composeSubmission, firstOf, NO_CARD } from './submission.ts';
@@ -412,7 +413,8 @@ export function applyOutcome(
       const nextStep = nextStepOf(payment, outcome);
       const isDoubtResolved = kind === 'accepted' && payment.state === 'PENDING' && payment.inDoubt;
       if (isDoubtResolved) {
-        const resolved = { ...brought, inDoubt: false, attention: null, nextStep: nextStep ?? null };
+        const attention = markAfter(payment, kind, undefined);
+        const resolved = { ...brought, inDoubt: false, attention, nextStep: nextStep ?? null };
         return recordQuery(gateway, payment, call, resolved);
       }
       return advance(gateway, payment, { ...input, dueAt, nextStep });

@@ -18,6 +18,7 @@ import { learned } from '../connections/provider-data.ts';
 import type { Gateway } from '../context.ts';
 import { withHistory, writeTransition, writeWithRetry } from './advance.ts';
 import { isOutOfTime, withDeadline } from './deadlines.ts';
+import { strongerMark } from './marks.ts';
 import { type QuerySchedule, scheduleNextQuery } from './query-schedule.ts';
 
 /** Writes a history entry and these changes; returns the payment unchanged if it was changed concurrently. */
@@ -51,7 +52,8 @@ export function recordQuery(
     gateway.clock.now(payment.mid),
     queryScheduleOf(payment),
   );
-  const attention = isBackoffExhausted && isOutcomeOverdue(gateway, payment) ? 'unresolved' : payment.attention;
+  const isMarked = isBackoffExhausted && isOutcomeOverdue(gateway, payment);
+  const attention = isMarked ? strongerMark(payment.attention, 'unresolved') : payment.attention;
   const entry = { event: 'queried', actor: 'clock', call } as const;
   return recordEntry(gateway, payment, entry, { ...next, attention, ...changed });
 }
@@ -73,10 +75,10 @@ export async function recordWrongAmount(
     // An ended payment is queried, too: money may have moved. An authorised one keeps its due time, unless this answer
     // belongs to its scheduled query.
     const isQueriedNext = before.authorised === 0n || actor === 'clock';
-    const isConflict = before.attention === 'conflict' && before.busy !== null;
+    const isConflictOver = before.attention === 'conflict' && before.busy === null;
     const marked: PaymentWithDetails = {
       ...withHistory(before, now),
-      attention: isConflict ? 'conflict' : 'wrong_amount',
+      attention: strongerMark(isConflictOver ? null : before.attention, 'wrong_amount'),
       ...(isQueriedNext && { queryCount, dueAt }),
     };
     const after = isQueriedNext && dueAt === null ? marked : withDeadline(marked);
@@ -93,7 +95,7 @@ export async function recordFormerSuccess(
   call: CallRecord,
 ): Promise<void> {
   await writeWithRetry(gateway, payment, (before, now): Transition => {
-    const after: PaymentWithDetails = { ...withHistory(before, now), attention: 'late_success' };
+    const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'late_success') };
     return { before, after, event: `noted ${event}`, actor: 'provider', call };
   });
   gateway.log.warn({ payment_id: payment.paymentId, event }, 'the provider reports the payment as paid once more');
@@ -106,7 +108,7 @@ export async function recordFailedOperation(
   call: CallRecord,
 ): Promise<void> {
   await writeWithRetry(gateway, payment, (before, now): Transition => {
-    const after: PaymentWithDetails = { ...withHistory(before, now), attention: 'unresolved' };
+    const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'unresolved') };
     return { before, after, event: 'doubted', actor: 'provider', call };
   });
   gateway.log.warn({ payment_id: payment.paymentId }, 'an operation that the provider had done failed afterwards');
@@ -115,7 +117,7 @@ export async function recordFailedOperation(
 /** Records an event of the provider that the gateway does not handle: the operator has to look at it. */
 export async function recordUnhandled(gateway: Gateway, payment: PaymentWithDetails, call: CallRecord): Promise<void> {
   await writeWithRetry(gateway, payment, (before, now): Transition => {
-    const after: PaymentWithDetails = { ...withHistory(before, now), attention: before.attention ?? 'unresolved' };
+    const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'unresolved') };
     return { before, after, event: 'doubted', actor: 'provider', call };
   });
   gateway.log.warn(

@@ -18,6 +18,7 @@ import type { Gateway } from '../context.ts';
 import { isPaidByOthers } from '../links/claims.ts';
 import { restartVolumes } from '../risk/volume.ts';
 import { withHistory, writeWithRetry } from './advance.ts';
+import { LATE_REPORTS, markBelow } from './marks.ts';
 import { type Initiator, LATE_OPERATIONS, type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
 import type { Requester } from './refund-limit.ts';
@@ -52,18 +53,21 @@ export function readNote(text: string, field = 'note'): string {
   throw invalidField(field, note.includes('\0') ? SENTENCES.invalid : SENTENCES.tooLong(NOTE_LENGTH));
 }
 
-const LATE_REPORTS: readonly string[] = ['noted settled', 'noted captured', 'noted authorised'];
 const WRONG_AMOUNT = /^(settled|authorised), wrong amount$/;
 
-/** What the provider reported last; undefined if it reported no amount that can be read. */
+/** What the provider reported last of what the mark is about; undefined if it reported no amount that can be read. */
 export function lateMoney(
-  { amount, currency, connector }: Payment,
+  { amount, currency, connector, attention }: Payment,
   history: readonly HistoryRow[],
   operations: readonly OperationRow[],
 ): LateMoney | undefined {
   const isWrong = ({ event, call }: HistoryRow): boolean =>
     event === 'doubted' && WRONG_AMOUNT.test(call?.outcome ?? '');
-  const report = history.findLast((row) => LATE_REPORTS.includes(row.event) || isWrong(row));
+  const report = history.findLast(
+    (row) =>
+      (attention !== 'wrong_amount' && LATE_REPORTS.includes(row.event)) ||
+      (attention !== 'late_success' && isWrong(row)),
+  );
   if (!report) return undefined;
   const isElsewhere = (report.call?.connector ?? connector) !== connector;
   if (isWrong(report)) {
@@ -149,7 +153,7 @@ async function dismiss(
   const transition = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition> => {
     requirePossible(before, 'dismiss');
     await record();
-    const after = { ...withHistory(before, now), attention: null };
+    const after = { ...withHistory(before, now), attention: await markBelow(gateway, before) };
     return { before, after, event: 'attended', actor: 'operator', actorName, note, call: undefined };
   });
   return countedAnew(gateway, transition);
