@@ -22,6 +22,8 @@ export const ledger: Projection = {
   // What does not come from the history stays, and so do its sums.
   async reset(client) {
     await client.query('delete from ledger_entries where source_id = payment_id');
+    // Whoever adds other entries has committed them now, or waits: the sums below contain each of them once.
+    await client.query('lock table ledger_sums in share row exclusive mode');
     await client.query('delete from ledger_sums');
     await client.query('delete from ledger_margins');
     await client.query(`with ${addSums('ledger_entries')} select`);

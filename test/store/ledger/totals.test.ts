@@ -9,6 +9,7 @@ import { migrateAt } from '../../../src/store/database/migrate.ts';
 import { verifyAt } from '../../../src/store/installation/verify.ts';
 import { addEntries } from '../../../src/store/ledger/entries.ts';
 import { openShop } from '../../support/gateway.ts';
+import { waitingLocksOf } from '../../support/held-rows.ts';
 
 const shop = openShop();
 const HOUR_MS = 3_600_000;
@@ -101,6 +102,35 @@ describe.each(['from the beginning', 'after an upgrade', 'after a rebuild'])('%s
     await shop.rows(`update ledger_totals set debit = debit - 1 where ${total}`);
     expect(await violations()).toEqual([]);
   });
+});
+
+test('a rebuild counts an entry once that another transaction is adding', async () => {
+  const { mid } = await shop.newMerchant();
+  const [before, during] = ['2026-05-04T10:00:00Z', '2026-05-04T11:00:00Z'].map((time) =>
+    composeEntry(
+      { sourceId: newId(), category: 'adjustment', mid, currency: 'EUR', postedAt: Date.parse(time) },
+      { amount: 7n },
+    ),
+  ) as [LedgerEntry, LedgerEntry];
+  await add([before]);
+  const writer = new pg.Client(shop.connection);
+  await writer.connect();
+  try {
+    await writer.query('begin');
+    await addEntries(writer, [during]);
+    const rebuilt = rebuildProjection(shop.gateway, 'ledger');
+    await expect.poll(async () => (await shop.rows(waitingLocksOf()))[0]?.locks).toBe(1);
+    await writer.query('commit');
+    await rebuilt;
+  } finally {
+    await writer.end();
+  }
+  await foldProjections(shop.gateway);
+  const sums = await shop.rows(
+    `select credit::int from ledger_sums where account = 'merchant:${mid}:balance' order by hour`,
+  );
+  expect(sums).toEqual([{ credit: 7 }, { credit: 7 }]);
+  expect(await violations()).toEqual([]);
 });
 
 test('the balance of an account has what becomes available later by its day', async () => {
