@@ -1,9 +1,9 @@
 /** Measures the cuts of many accounts, together and one by one, and a payout of many transfers. */
 import type { Caller } from '../src/core/operators/principal.ts';
 import { setBankAccount, setPayoutAccount } from '../src/core/settlements/bank-accounts.ts';
+import { cutCycles } from '../src/core/settlements/cuts.ts';
 import { processDueSettlements } from '../src/core/settlements/due.ts';
 import { decidePayout, makePayout, payoutFile } from '../src/core/settlements/payouts.ts';
-import { cutCycles } from '../src/core/settlements/settlements.ts';
 import { newId } from '../src/lib/crypto/id.ts';
 import { createLog } from '../src/lib/text/log.ts';
 import { composeEntry } from '../src/rules/ledger.ts';

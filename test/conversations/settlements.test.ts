@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readClock } from '../../src/core/installation/catch-up.ts';
 import { foldProjections, rebuildProjection } from '../../src/core/projections/projections.ts';
+import { cutSettlement } from '../../src/core/settlements/cuts.ts';
 import { processDueSettlements } from '../../src/core/settlements/due.ts';
-import { cutSettlement } from '../../src/core/settlements/settlements.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { postAdjustments } from '../support/adjustments.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
@@ -327,6 +327,38 @@ describe('a cut', () => {
     await shop.advanceClock(5 * DAY, merchant.mid);
     expect(await settlements(merchant)).toHaveLength(1);
     expect(await settlements(empty)).toEqual([]);
+  });
+
+  test('that is due when the terms change is made by the terms that it was due by', async () => {
+    const merchant = await shop.newMerchant();
+    await setTerms(merchant, { cycle: 'daily' });
+    await sale(merchant, '10.00');
+    // The work loop has not come to it.
+    await shop.gateway.installation.moveClock(merchant.mid, DAY * 1000);
+    await readClock(shop.gateway);
+    await setTerms(merchant, { cycle: 'monthly', day: 1, minimum: '500.00' });
+    const midnight = expect.stringMatching(/ 00:00:00$/);
+    expect(await settlements(merchant)).toMatchObject([{ until: midnight, payout: '10.00', withheld: [] }]);
+    await sale(merchant, '5.00');
+    await shop.advanceClock(32 * DAY, merchant.mid);
+    expect(await settlements(merchant)).toMatchObject([
+      { number: 2, closing: '15.00', withheld: [{ reason: 'earlier' }, { reason: 'minimum', amount: '5.00' }] },
+      { number: 1 },
+    ]);
+  });
+
+  test('that failed and is tried again later is made before the terms change', async () => {
+    const merchant = await shop.newMerchant();
+    await setTerms(merchant, { cycle: 'daily' });
+    await sale(merchant, '10.00');
+    await shop.gateway.installation.moveClock(merchant.mid, DAY * 1000);
+    await readClock(shop.gateway);
+    await shop.gateway.settlements.postpone(
+      { mid: merchant.mid, currency: 'USD' },
+      shop.gateway.clock.now(merchant.mid) + 60_000,
+    );
+    await setTerms(merchant);
+    expect(await settlements(merchant)).toMatchObject([{ number: 1, payout: '10.00' }]);
   });
 
   test('of many cycles is made together; one that fails is tried again, and keeps no other from its cut', async () => {

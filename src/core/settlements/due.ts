@@ -8,7 +8,7 @@ import type { Owner } from '../../store/settlements/settlements.ts';
 import type { Gateway } from '../context.ts';
 import { catchUp } from '../installation/catch-up.ts';
 import { withCompleteLedger } from '../ledger/fold.ts';
-import { cutCycles } from './settlements.ts';
+import { cutCycles } from './cuts.ts';
 
 /** The id of the release depends on what was held, and is in the partition of the payment. */
 const releaseOf = (gateway: Gateway, { entryId, mid, paymentId, currency, amount }: ReserveSlice): LedgerEntry =>

@@ -12,7 +12,8 @@ import { withCompleteLedger } from '../ledger/fold.ts';
 import { invalid, readCurrency, readMid, readText } from '../ledger/input.ts';
 import { isMerchantView } from '../ledger/ledger.ts';
 import { auditEntry, type Caller, type Principal } from '../operators/principal.ts';
-import { CYCLE, OPERATOR, readUntil } from './settlements.ts';
+import { CYCLE } from './cuts.ts';
+import { OPERATOR, readUntil } from './settlements.ts';
 
 export type { FeeInvoice, Issuer } from '../../store/settlements/fee-invoices.ts';
 

@@ -1,25 +1,14 @@
-/** Settlements of merchants' balances: cuts them by hand and by their cycles, approves and voids them. */
+/** Settlements of merchants' balances: cuts them by hand, lists, approves and voids them. */
 import { isUuid } from '../../lib/crypto/id.ts';
 import { dateTime } from '../../lib/time/date-time.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import type { LedgerEntry } from '../../rules/ledger.ts';
-import { lastCut, nextCut } from '../../rules/settlement-calendar.ts';
-import { payoutOf } from '../../rules/settlements.ts';
-import type {
-  Cut,
-  CutFacts,
-  CutSums,
-  EntryPosition,
-  Owner,
-  Settlement,
-  SettlementFilter,
-} from '../../store/settlements/settlements.ts';
+import type { Cut, EntryPosition, Settlement, SettlementFilter } from '../../store/settlements/settlements.ts';
 import type { Gateway } from '../context.ts';
-import { withCompleteLedger } from '../ledger/fold.ts';
 import { invalid, readCurrency, readMid } from '../ledger/input.ts';
 import { isMerchantView, seenBy } from '../ledger/ledger.ts';
 import { auditEntry, type Caller, type Principal } from '../operators/principal.ts';
-import { NO_TERMS } from './terms.ts';
+import { cutSettlement } from './cuts.ts';
 
 export type { Settlement } from '../../store/settlements/settlements.ts';
 
@@ -28,89 +17,6 @@ export interface CutInput {
   mid: unknown;
   currency: unknown;
   until: unknown;
-}
-
-/** The settlement of these postings; the newest one if nothing was posted and nothing became payable since. */
-function compose(
-  gateway: Gateway,
-  by: Caller,
-  { mid, currency }: Owner,
-  { newest, terms, number }: CutFacts,
-  untilAt: number,
-  { lines, ...sums }: CutSums,
-) {
-  const opening = newest?.closing ?? 0n;
-  const closing = lines.reduce((sum, { amount }) => sum + amount, opening);
-  const { payout, withheld } = payoutOf(closing, sums, terms ?? NO_TERMS);
-  if (newest && lines.length === 0 && payout === 0n) return newest;
-  const settlement: Settlement = {
-    settlementId: '',
-    mid,
-    currency,
-    number,
-    fromAt: newest?.untilAt ?? null,
-    untilAt,
-    opening,
-    closing,
-    payout,
-    lines,
-    withheld,
-    state: 'draft',
-    cutBy: by.name,
-    cutAt: gateway.clock.now(mid),
-    decidedBy: null,
-    decidedAt: null,
-  };
-  const after = { currency, number, closing: String(closing), payout: String(payout) };
-  return { change: settlement, audit: auditEntry(gateway, by, 'settlements.cut', { mid, after }) };
-}
-
-/**
- * Cuts a settlement of everything that was posted before a moment; without one, until now. `onLater` decides what happens
- * if a later one was cut already.
- */
-export async function cutSettlement(
-  gateway: Gateway,
-  by: Caller,
-  owner: Owner,
-  until: number | undefined,
-  onLater: (newest: Settlement) => Settlement,
-): Promise<Cut> {
-  const cuts = await withCompleteLedger(gateway, (historyNumber) =>
-    gateway.settlements.cut([owner], historyNumber, {
-      until: (_, { newest }) => {
-        // What is posted in this millisecond belongs to it.
-        if (until === undefined) return gateway.clock.now(owner.mid) + 1;
-        // Answers have the time of a cut in whole seconds.
-        if (newest && (newest.untilAt === until || newest.untilAt - (newest.untilAt % 1000) === until)) return newest;
-        return newest && newest.untilAt > until ? onLater(newest) : until;
-      },
-      compose: (_, facts, at, sums) => compose(gateway, by, owner, facts, at, sums),
-    }),
-  );
-  return cuts[0] as Cut;
-}
-
-export const CYCLE: Caller = { kind: 'system', id: null, name: 'settlement cycle', address: null };
-
-/** Cuts at the last moment of each cycle, none without entries, and sets the next cut; all in one transaction. */
-export async function cutCycles(gateway: Gateway, owners: readonly Owner[]): Promise<void> {
-  // Both are decided from the same time: no cut is between them.
-  const times = new Map(owners.map(({ mid }) => [mid, gateway.clock.now(mid)]));
-  const now = ({ mid }: Owner): number => times.get(mid) as number;
-  await withCompleteLedger(gateway, (historyNumber) =>
-    gateway.settlements.cut(owners, historyNumber, {
-      until: (owner, { newest, terms, holidays }) => {
-        const until = terms && lastCut(terms, now(owner), holidays);
-        // A cycle begins with its terms; another process may have cut already.
-        if (!terms || until === undefined || until < terms.validFrom) return undefined;
-        return newest && newest.untilAt >= until ? undefined : until;
-      },
-      compose: (owner, facts, until, sums) =>
-        facts.newest || sums.lines.length > 0 ? compose(gateway, CYCLE, owner, facts, until, sums) : undefined,
-      next: (owner, { terms, holidays }) => (terms && nextCut(terms, now(owner), holidays)) ?? null,
-    }),
-  );
 }
 
 export function readUntil(value: unknown, now: number): number | undefined {

@@ -8,6 +8,7 @@ import { CYCLES, DELAY_DAYS_MOST, RESERVE_DAYS_MOST, type SettlementTerms } from
 import type { Gateway } from '../context.ts';
 import { invalid, readAmount, readCurrency, readText, readWholeNumber } from '../ledger/input.ts';
 import { auditEntry, type Caller } from '../operators/principal.ts';
+import { cutCycles } from './cuts.ts';
 
 export type { SettlementTerms } from '../../rules/settlements.ts';
 
@@ -85,27 +86,31 @@ function readTerms(input: TermsInput): Omit<SettlementTerms, 'validFrom'> {
 /** The terms of an account in each currency that has any. */
 export const listTerms = (gateway: Gateway, mid: string): Promise<SettlementTerms[]> => gateway.terms.current(mid);
 
-/** Without terms: no delay, by hand, no reserve. */
-export const NO_TERMS = { minimum: null, hold: null } as const;
-
 const audited = ({ validFrom: _, minimum, ...terms }: SettlementTerms) => ({
   ...terms,
   minimum: minimum === null ? null : String(minimum),
 });
 
-/** Sets the terms of later sales, and of the next cut. */
+/** Sets the terms of later sales, and of the next cut. A cut that is due is made first, by the terms until now. */
 export async function setTerms(gateway: Gateway, by: Caller, mid: string, input: TermsInput): Promise<SettlementTerms> {
   const wanted = readTerms(input);
-  return gateway.terms.add(mid, wanted.currency, (newest, holidays) => {
-    const now = gateway.clock.now(mid);
-    const terms = { ...wanted, validFrom: Math.max(now, (newest?.validFrom ?? 0) + 1) };
-    return {
-      change: { ...terms, dueAt: nextCut(terms, now, holidays) ?? null },
-      audit: auditEntry(gateway, by, 'settlements.set_terms', {
-        mid,
-        before: newest ? audited(newest) : null,
-        after: audited(terms),
-      }),
-    };
-  });
+  const owner = { mid, currency: wanted.currency };
+  for (;;) {
+    const set = await gateway.terms.add(owner, ({ newest, holidays, dueAt }) => {
+      const now = gateway.clock.now(mid);
+      // One that failed is due again later, but before the next one.
+      if (newest && dueAt !== null && dueAt < (nextCut(newest, now, holidays) ?? 0)) return undefined;
+      const terms = { ...wanted, validFrom: Math.max(now, (newest?.validFrom ?? 0) + 1) };
+      return {
+        change: { ...terms, dueAt: nextCut(terms, now, holidays) ?? null },
+        audit: auditEntry(gateway, by, 'settlements.set_terms', {
+          mid,
+          before: newest ? audited(newest) : null,
+          after: audited(terms),
+        }),
+      };
+    });
+    if (set) return set;
+    await cutCycles(gateway, [owner]);
+  }
 }

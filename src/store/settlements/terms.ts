@@ -7,7 +7,7 @@ import { iso, isoOrNull } from '../database/columns.ts';
 import { type Database, types } from '../database/database.ts';
 import type { Decision } from '../database/decision.ts';
 import type { Client } from '../projections/projection.ts';
-import { lockCycles } from './cycles.ts';
+import { lockCycles, type Owner } from './cycles.ts';
 import { currentHolidays } from './holidays.ts';
 
 const TERMS = `
@@ -31,21 +31,25 @@ export async function readTerms(client: Client, mids: readonly string[]): Promis
   };
 }
 
+/** What new terms are decided from. */
+export interface TermsFacts {
+  newest: SettlementTerms | undefined;
+  holidays: ReadonlySet<string>;
+  /** The next cut of the cycle, or the one that is due. */
+  dueAt: number | null;
+}
+
 export interface TermsStore {
   /** The newest terms of an account in each currency. */
   current(mid: string): Promise<SettlementTerms[]>;
   /**
    * Adds terms that are decided from the newest ones, while nobody else adds any and nothing is folded: they never
-   * concern a sale that was committed before. `dueAt` is the next cut of their cycle.
+   * concern a sale that was committed before. `dueAt` is the next cut of their cycle. Adds none if `decide` returns undefined.
    */
   add(
-    mid: string,
-    currency: string,
-    decide: (
-      newest: SettlementTerms | undefined,
-      holidays: ReadonlySet<string>,
-    ) => Decision<SettlementTerms & { dueAt: number | null }>,
-  ): Promise<SettlementTerms>;
+    owner: Owner,
+    decide: (facts: TermsFacts) => Decision<SettlementTerms & { dueAt: number | null }> | undefined,
+  ): Promise<SettlementTerms | undefined>;
   /** The time zone of each of these accounts that has terms in the currency. */
   timeZones(mids: readonly string[], currency: string): Promise<ReadonlyMap<string, string>>;
   /** Whether an account has terms. */
@@ -75,13 +79,21 @@ export function createTermsStore({ query }: Database): TermsStore {
       );
       return rows[0]?.found === true;
     },
-    add: (mid, currency, decide) =>
+    add: ({ mid, currency }, decide) =>
       query.transaction().execute(async (transaction) => {
         // In this order: a cut waits for a fold, and a fold for prices.
         await lockCycles(transaction, [{ mid, currency }]);
         await sql.raw(lockQuery('prices')).execute(transaction);
         const [newest] = await readCurrent(transaction, mid, currency);
-        const { change, audit } = decide(newest, await currentHolidays(transaction));
+        const cycle = await transaction
+          .selectFrom('settlementCycles')
+          .select('dueAt')
+          .where('mid', '=', mid)
+          .where('currency', '=', currency)
+          .executeTakeFirstOrThrow();
+        const decided = decide({ newest, holidays: await currentHolidays(transaction), dueAt: cycle.dueAt });
+        if (!decided) return undefined;
+        const { change, audit } = decided;
         const { dueAt, validFrom, ...terms } = change;
         await transaction
           .insertInto('settlementTerms')
