@@ -11,6 +11,7 @@ import { capabilitiesOf } from '../connections/connectors.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
 import { linkOf } from './links.ts';
+import { sealAddress } from './secrets.ts';
 import { submit } from './submit.ts';
 
 export type { BrowserData, BrowserScreen } from '../../connectors/connector.ts';
@@ -82,6 +83,8 @@ async function authenticateAndSubmit(
         version: authentication.protocolVersion,
         until: gateway.clock.now(payment.mid) + LIMITS.challengeMs,
         holder: gateway.securityCodes.holder,
+        // A sale over `/post` has the address of its payer; that of a session is known of the browser only.
+        ...(payment.details.session && { sealed: sealAddress(gateway, payment.paymentId, browser.ip) }),
       },
     });
   }

@@ -13,6 +13,7 @@ import { isOutOfTime } from './deadlines.ts';
 import { waitForPayment } from './find.ts';
 import { endOutOfTime } from './provider.ts';
 import { recordAuthentication } from './record.ts';
+import { addressIn } from './secrets.ts';
 import { submit } from './submit.ts';
 
 type Challenge = Extract<NextStep, { kind: 'challenge' }>;
@@ -33,7 +34,7 @@ export async function applyChallengeResult(gateway: Gateway, result: Authenticat
     gateway.securityCodes.take(payment.paymentId);
     await endOutOfTime(gateway, payment, account);
   } else if (!(await forwardToHolder(gateway, payment, challenge, result))) {
-    await submitOrDecline(gateway, payment, account, result);
+    await submitOrDecline(gateway, payment, account, challenge, result);
   }
   return true;
 }
@@ -44,6 +45,7 @@ async function submitOrDecline(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
+  challenge: Challenge,
   { authentication }: AuthenticationResult,
 ): Promise<void> {
   const call = authenticationCall(authentication.transStatus, 0);
@@ -61,7 +63,8 @@ async function submitOrDecline(
   const cvv = gateway.securityCodes.take(payment.paymentId);
   const submitNow = (passed: PaymentWithDetails): Promise<PaymentWithDetails> =>
     submit(gateway, passed, account, { card: { ...card, cvv }, authentication });
-  await screenedAgain(gateway, account, authenticated, { number: card.number.reveal() }, submitNow);
+  const seen = { number: card.number.reveal(), ip: addressIn(gateway, payment, challenge) };
+  await screenedAgain(gateway, account, authenticated, seen, submitNow);
 }
 
 const boundToHolder = (holder: string): string => boundTo('3ds', 'result', holder);

@@ -1,6 +1,6 @@
 /** Secret fields of a payment: encrypted when received, decrypted for checks and for the provider, never displayed. */
 import { boundTo } from '../../lib/crypto/seal.ts';
-import type { PaymentDetails, PaymentWithDetails, SessionTerms } from '../../store/payments/payments.ts';
+import type { NextStep, PaymentDetails, PaymentWithDetails, SessionTerms } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
 
 type Sealing = Pick<Gateway, 'seal'>;
@@ -24,6 +24,19 @@ export const secretsOf = (gateway: Sealing, { paymentId, details }: PaymentWithD
 /** The secret fields that the merchant sent with a session, by brand and field name. */
 export const secretsOfSession = (gateway: Sealing, session?: SessionTerms): Record<string, Record<string, string>> =>
   session ? decrypt(gateway, session.sealed, boundToSession(session.id)) : {};
+
+const boundToStep = (paymentId: string): string => boundTo('payments', 'next_step', paymentId);
+
+/** The address of the payer's browser as a challenge keeps it, so that the payment is evaluated with it once more. */
+export const sealAddress = (gateway: Sealing, paymentId: string, ip: string): string =>
+  encrypt(gateway, { ip }, boundToStep(paymentId));
+
+/** The address that a challenge keeps; undefined if it keeps none. */
+export const addressIn = (
+  gateway: Sealing,
+  { paymentId }: PaymentWithDetails,
+  { sealed }: Extract<NextStep, { kind: 'challenge' }>,
+): string | undefined => decrypt(gateway, sealed, boundToStep(paymentId)).ip;
 
 /** Encrypts the secrets of a session again before they are written, so that a key that was rotated out is not used. */
 export const resealSession = (gateway: Sealing, details: PaymentDetails): PaymentDetails =>

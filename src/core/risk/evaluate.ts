@@ -156,9 +156,9 @@ async function formerOf(gateway: Gateway, payment: PaymentWithDetails): Promise<
   return { keys, facts: { ip_country, is_new_card } as Facts };
 }
 
-/** Without the address, rules that compare it have nothing to say; they were evaluated with it before. */
-const evaluableAgain = (set: RuleSet, { ip }: Facts): RuleSet =>
-  ip === undefined && set.fields.has('ip')
+/** Challenges that the previous version began do not keep the address: rules were evaluated with it before. */
+const evaluableAgain = (set: RuleSet, { ip }: Facts, former: Former): RuleSet =>
+  ip === undefined && former.keys.ip !== undefined && set.fields.has('ip')
     ? ruleSetOf(set.rules.filter(({ condition }) => !condition.fields.has('ip')))
     : set;
 
@@ -257,7 +257,7 @@ export async function evaluate(
   const { at, facts, base } = known;
   try {
     const all = await readRules();
-    const rules = former ? evaluableAgain(all, facts) : all;
+    const rules = former ? evaluableAgain(all, facts, former) : all;
     const others = await otherFingerprints(gateway, payment, rules);
     const { item, decide } = preparedBy(gateway, account, payment, known, rules, seen, others);
     return await gateway.riskDecisions.evaluate(item, decide);

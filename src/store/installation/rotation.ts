@@ -79,6 +79,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   inPayments('details', 'sealed', 'details', 't.payment_id'),
   inPayments('details', 'session,sealed', 'session', `t.details #>> '{session,id}'`),
   inPayments('provider_data', 'sealed', 'provider_data', 't.payment_id'),
+  inPayments('next_step', 'sealed', 'next_step', 't.payment_id'),
 ];
 
 /** Rows per statement: few enough that requests do not wait noticeably for their locks. */

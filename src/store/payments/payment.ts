@@ -116,7 +116,16 @@ export type NextStep =
   | { kind: 'redirect'; url: string; method: 'GET' | 'POST'; params: Record<string, string> }
   | { kind: 'code'; text: string; until: number }
   /** Pass a 3DS challenge; the process `holder` has the security code of the card. */
-  | { kind: 'challenge'; acsUrl: string; acsTransId: string; version: string; until: number; holder?: string }
+  | {
+      kind: 'challenge';
+      acsUrl: string;
+      acsTransId: string;
+      version: string;
+      until: number;
+      holder?: string;
+      /** The address of the payer's browser, which the payment does not store. */
+      sealed?: string;
+    }
   /** Make a bank transfer; the instructions are in display order. */
   | { kind: 'transfer'; instructions: [name: string, text: string][] };
 

@@ -103,6 +103,32 @@ test('the payment counts once, and what only the browser showed is not missing t
   await drop(counted, address, fresh);
 });
 
+test('the address of the payer’s browser is known the second time', async () => {
+  await shop.rows(`insert into risk_ip_countries (network, country) values ('127.0.0.0/8', 'FR')`);
+  const watching = await newRule({ condition: anyCard, state: 'shadow' });
+  for (const [field, value] of [
+    ['ip', '127.0.0.0/8'],
+    ['ip_country', 'FR'],
+  ]) {
+    const { pass } = await atBank();
+    const rule = await newRule({ name: `By ${field}`, condition: { field, op: '=', value } });
+    expect(await pass(), field).toMatchObject({
+      status: 'DECLINED',
+      risk: { decision: 'block', rules: [{ name: `By ${field}` }] },
+    });
+    await drop(rule);
+  }
+  await drop(watching);
+});
+
+test('the address is sealed while the payer is at the bank', async () => {
+  const rule = await newRule({ condition: { field: 'ip', op: '=', value: '192.0.2.1' } });
+  const { id } = await atBank();
+  const [row] = await shop.rows(`select next_step from payments where payment_id = '${id}'`);
+  expect(row).toMatchObject({ next_step: { kind: 'challenge', sealed: expect.stringMatching(/^[\w+/]{40,}=*$/) } });
+  await drop(rule);
+});
+
 test('an account without rules is not evaluated at all', async () => {
   const { pass } = await atBank();
   expect((await pass()).risk).toBeNull();

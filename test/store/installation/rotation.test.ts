@@ -107,6 +107,8 @@ describe('after a rotation', () => {
     await fill(series.url, cardForm({ card_number: '4242424242424242' }));
     paymentId = series.id;
     const other = await shop.newMerchant();
+    const challenged = await checkout.open({ methods: ['card'] }, other);
+    await fill(challenged.url, cardForm({ card_expiry: '05/38' }));
     const pin = { brand: 'pin-a', identifier: '', 'parameters[pin]': PIN };
     const { body } = await shop.post(saleFields(other, pin));
     await shop.sandbox('POST', `/payments/${body.trans_id}`, { chargeback: true });
