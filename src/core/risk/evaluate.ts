@@ -265,8 +265,7 @@ export async function evaluate(
     gateway.log.error({ err: error, payment_id: payment.paymentId }, 'the risk rules could not be evaluated');
     gateway.metrics.riskFailed();
     const failed = failedDecision(account, facts, payment, at, 'The rules could not be evaluated.');
-    await gateway.riskDecisions.record({ ...base, measurements: [], lookups: [], volumes: [] }, failed);
-    return failed;
+    return gateway.riskDecisions.record({ ...base, measurements: [], lookups: [], volumes: [] }, failed);
   }
 }
 

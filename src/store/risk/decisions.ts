@@ -65,14 +65,18 @@ export type NewDecision = Omit<
 export interface RiskDecisionStore {
   /**
    * Decides about a payment and writes the decision. Payments that share a key of a velocity, or a volume limit, are
-   * decided one after another, in all processes; the others do not wait for them.
+   * decided one after another, in all processes; the others do not wait for them. A payment that was decided before keeps
+   * that decision, which is returned then.
    */
-  evaluate<Result extends NewDecision>(item: Evaluation, decide: (found: Findings) => Result): Promise<Result>;
+  evaluate(item: Evaluation, decide: (found: Findings) => NewDecision): Promise<NewDecision>;
   /** Reads the same without writing anything; each item by itself. */
   findings(item: Evaluation): Promise<Findings>;
   findingsOfAll(items: readonly Evaluation[]): Promise<Findings[]>;
-  /** Writes the decision about a payment that could not be evaluated. */
-  record(item: Evaluation, decision: NewDecision): Promise<void>;
+  /**
+   * Writes the decision about a payment that could not be evaluated. Returns the one that stands: the evaluation may have
+   * been written all the same.
+   */
+  record(item: Evaluation, decision: NewDecision): Promise<NewDecision>;
   find(key: PaymentKey): Promise<DecisionRow | undefined>;
   /** What rules that only watch have matched since then, by day; see `readWatchedDays`. */
   watched(since: number, mids: readonly string[] | null): Promise<WatchedDay[]>;
@@ -152,7 +156,8 @@ const insertFrom = (rows: string): string => `
   select ${listed(namesOf(DECISION))} from ${rows}
   on conflict (mid, payment_id)`;
 
-const WRITE = `${insertFrom(PLAIN.rows('i'))} do nothing`;
+/** Each returns the payments whose decision it wrote, but for second decisions. */
+const WRITE = `${insertFrom(PLAIN.rows('i'))} do nothing returning d.payment_id as "paymentId"`;
 const WRITE_WITH_EFFECTS = `
   with items as (
     select * from ${WITH_EFFECTS.rows('i')}
@@ -173,7 +178,8 @@ const WRITE_WITH_EFFECTS = `
   )
   -- Replaces the row of a payment that was not decided yet.
   ${insertFrom('items where not is_again')} do update set ${assigned(DECIDED, 'excluded')}
-    where d.decision = 'none' and d.failure is null`;
+    where d.decision = 'none' and d.failure is null
+  returning d.payment_id as "paymentId"`;
 
 /** Whether a decision changes more than its own row. */
 const hasEffects = ({ item, made }: Made): boolean =>
@@ -202,11 +208,44 @@ const LOCK = `select pg_advisory_xact_lock(k) from ${KEYS_OF_LOCKS}`;
 /** Fails by an integer that is too large if another transaction has one of the locks. */
 const TRY_LOCK = `select 2147483647 + (not pg_try_advisory_xact_lock(k))::int from ${KEYS_OF_LOCKS}`;
 
-export async function write(runner: Runner, all: readonly Made[], isFull = all.some(hasEffects)): Promise<void> {
+/** Writes decisions; returns the payments whose decision is the one that was written. */
+export async function write(
+  runner: Runner,
+  all: readonly Made[],
+  isFull = all.some(hasEffects),
+): Promise<Set<PaymentKey['paymentId']>> {
   const [name, text, { values }] = isFull
     ? (['risk_write_effects', WRITE_WITH_EFFECTS, WITH_EFFECTS] as const)
     : (['risk_write', WRITE, PLAIN] as const);
-  await runner.query({ name, text, values: values(all) });
+  const { rows } = await runner.query<Pick<PaymentKey, 'paymentId'>>({ name, text, values: values(all) });
+  return new Set(rows.map(({ paymentId }) => paymentId));
+}
+
+const FIND = `select ${columns('d', DECISION_COLUMNS)} from risk_decisions d
+  join unnest($1::uuid[], $2::uuid[]) as i(mid, payment_id) using (mid, payment_id)`;
+
+const findAll = async (runner: Runner, keys: readonly PaymentKey[]): Promise<DecisionRow[]> => {
+  const values = [keys.map(({ mid }) => mid), keys.map(({ paymentId }) => paymentId)];
+  return (await runner.query<DecisionRow>({ name: 'risk_find', text: FIND, values })).rows;
+};
+
+const recorded = (row: DecisionRow): NewDecision => ({ ...row, isAuthorisation: row.reviewCaptures === true });
+
+/**
+ * What was decided about each payment. One whose decision was written before, and whose answer was lost, keeps that
+ * decision, and it is followed: the queue of reviews and later payments depend on it.
+ */
+async function standing(runner: Runner, all: readonly Made[], written: ReadonlySet<string>): Promise<NewDecision[]> {
+  const others = all.filter(({ item }) => item.isAgain !== true && !written.has(item.paymentId));
+  const rows =
+    others.length === 0
+      ? []
+      : await findAll(
+          runner,
+          others.map(({ item }) => item),
+        );
+  const found = new Map(rows.map((row) => [row.paymentId, recorded(row)]));
+  return all.map(({ item, made }) => found.get(item.paymentId) ?? made);
 }
 
 /** The columns of what is written with a payment that is opened, besides those of the payment itself. */
@@ -281,15 +320,15 @@ function decideAll(queued: readonly Queued[], findingsOf: Awaited<ReturnType<typ
 }
 
 /** Reads under the locks, decides, and writes the decisions. */
-async function decideInTurn(client: pg.PoolClient, queued: readonly Queued[]): Promise<Made[]> {
+async function decideInTurn(client: pg.PoolClient, queued: readonly Queued[]): Promise<NewDecision[]> {
   const items = queued.map(({ item }) => item);
   const [, , findingsOf] = await sendTogether(client, () =>
     Promise.all([client.query('begin'), lock(client, items), read(client, items, true)]),
   );
   const decided = decideAll(queued, findingsOf);
   // A commit after a statement that failed takes everything back.
-  await sendTogether(client, () => Promise.all([write(client, decided), client.query('commit')]));
-  return decided;
+  const [written] = await sendTogether(client, () => Promise.all([write(client, decided), client.query('commit')]));
+  return standing(client, decided, written);
 }
 
 /**
@@ -297,10 +336,10 @@ async function decideInTurn(client: pg.PoolClient, queued: readonly Queued[]): P
  * payments match no rule, and what was written stands. If the process dies before it has decided, the payment was not
  * submitted: the work loop declines it.
  */
-async function decideAfterwards(client: BoundedClient, queued: readonly Queued[]): Promise<Made[]> {
+async function decideAfterwards(client: BoundedClient, queued: readonly Queued[]): Promise<NewDecision[]> {
   const items = queued.map(({ item }) => item);
   const packet = createPacket();
-  const [, findingsOf] = await Promise.all([
+  const [, findingsOf, counted] = await Promise.all([
     lock(packet, items),
     read(packet, items),
     write(packet, items.map(undecided)),
@@ -308,8 +347,8 @@ async function decideAfterwards(client: BoundedClient, queued: readonly Queued[]
   ]);
   const decided = decideAll(queued, findingsOf);
   const rest = decided.filter((one) => !isUndecided(one));
-  if (rest.length > 0) await write(client, rest, true);
-  return decided;
+  const written = rest.length > 0 ? await write(client, rest, true) : new Set<string>();
+  return standing(client, decided, new Set([...counted, ...written]));
 }
 
 /** Works with a connection of a pool. After a failure it is rolled back, or closed if that is not possible. */
@@ -337,7 +376,7 @@ export function createRiskDecisionStore({ pool, decisions }: Database): RiskDeci
   const evaluateAll = (queued: Queued[]): Promise<NewDecision[]> =>
     onConnection(decisions, async (client) => {
       const decideThem = queued.some(({ item }) => isDecidedInTurn(item)) ? decideInTurn : decideAfterwards;
-      return (await decideThem(client, queued)).map(({ made }) => made);
+      return decideThem(client, queued);
     });
 
   const evaluateOne = batch<Queued, NewDecision>(evaluateAll, {
@@ -350,8 +389,7 @@ export function createRiskDecisionStore({ pool, decisions }: Database): RiskDeci
   });
 
   return {
-    evaluate: <Result extends NewDecision>(item: Evaluation, decide: (found: Findings) => Result) =>
-      evaluateOne({ item, decide }) as Promise<Result>,
+    evaluate: (item, decide) => evaluateOne({ item, decide }),
     async findings(item) {
       return (await read(pool, [item]))(0, []);
     },
@@ -359,13 +397,13 @@ export function createRiskDecisionStore({ pool, decisions }: Database): RiskDeci
       const findingsOf = await read(pool, items);
       return items.map((_, index) => findingsOf(index, []));
     },
-    record: (item, made) => write(pool, [{ item, made }], true),
-    async find({ mid, paymentId }) {
-      const { rows } = await pool.query<DecisionRow>(
-        `select ${columns('d', DECISION_COLUMNS)} from risk_decisions d where mid = $1 and payment_id = $2`,
-        [mid, paymentId],
-      );
-      return rows[0];
+    async record(item, made) {
+      await write(pool, [{ item, made }], true);
+      const [row] = await findAll(pool, [item]);
+      return row ? recorded(row) : made;
+    },
+    async find(key) {
+      return (await findAll(pool, [key]))[0];
     },
     watched: (since, mids) => readWatchedDays(pool, since, mids),
     async keys({ mid, paymentId }) {

@@ -1,5 +1,5 @@
 /** Rules that cannot be evaluated: the setting of the account decides, and the payment is marked. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { type Merchant, newOrderId, openShop } from '../../support/gateway.ts';
 
 const shop = openShop();
@@ -70,3 +70,55 @@ test.each([
   expect(payment).toMatchObject({ status: 'DECLINED', decline_reason: reason, risk: { decision: 'block' } });
   expect(payment.provider_calls).toEqual([]);
 });
+
+test.each([
+  [{ kind: 'block' }, 'DECLINED', null],
+  [{ kind: 'review', hours: 24, then: 'refuse' }, 'PENDING', 'waiting'],
+])(
+  'a decision that was written is followed, even if the answer of the database was lost: %j',
+  async (action, status, review) => {
+    const merchant = await shop.newMerchant();
+    const rule = {
+      mid: merchant.mid,
+      name: 'All',
+      condition: { field: 'amount', op: '>', value: '1.00', currency: 'USD' },
+    };
+    const { body } = await shop.admin('POST', '/risk/rules', { ...rule, action, state: 'on' });
+    const { riskOpenings, riskDecisions } = shop.gateway;
+    onTestFinished(() => {
+      Object.assign(shop.gateway, { riskOpenings, riskDecisions });
+    });
+    // The evaluation with the opening is lost, and so is that of the payment by itself.
+    shop.gateway.riskOpenings = {
+      open: async (payment) => ({ isOpened: (await shop.gateway.payments.open(payment)) === true, made: undefined }),
+    };
+    shop.gateway.riskDecisions = {
+      ...riskDecisions,
+      evaluate: async (...given) => {
+        await riskDecisions.evaluate(...given);
+        throw new Error('The connection was lost.');
+      },
+    };
+    const failed = await shop.sale({}, merchant);
+    expect(failed.body.status).toBe(status);
+    // The opening was decided, and the rule is gone when the payment is evaluated by itself.
+    shop.gateway.riskDecisions = riskDecisions;
+    shop.gateway.riskOpenings = {
+      async open(...given) {
+        const answer = await riskOpenings.open(...given);
+        await shop.admin('PATCH', `/risk/rules/${body.rule_id}`, {
+          condition: { field: 'amount', op: '>', value: '1000.00', currency: 'USD' },
+        });
+        return answer && { ...answer, made: undefined };
+      },
+    };
+    const decided = await shop.sale({}, merchant);
+    expect(decided.body.status).toBe(status);
+    for (const { trans_id } of [failed.body, decided.body])
+      expect((await shop.inspect(trans_id)).risk).toMatchObject({
+        decision: action.kind,
+        failure: null,
+        review: review && { state: review },
+      });
+  },
+);
