@@ -1,4 +1,5 @@
 /** The events and statuses of providers as tables: what the gateway does with each, and why it does nothing with some. */
+import { cut } from '../lib/text/cut.ts';
 
 /** The event is not carried out: the operator has to look at it, or it is only acknowledged. */
 export interface UnhandledEvent {
@@ -66,4 +67,4 @@ const STATUS_LENGTH = 100;
 export const leftOpen = (status: unknown, known: OpenStatuses = {}): { kind: 'unknown'; newStatus?: string } =>
   Object.hasOwn(known, String(status))
     ? { kind: 'unknown' }
-    : { kind: 'unknown', newStatus: String(status).slice(0, STATUS_LENGTH) };
+    : { kind: 'unknown', newStatus: cut(String(status), STATUS_LENGTH) };

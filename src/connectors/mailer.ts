@@ -1,6 +1,7 @@
 /** Sends e-mails over SMTP, several over one connection. Each is tried once; its sender decides about further attempts. */
 import { createTransport } from 'nodemailer';
 import { isLoopbackHost } from '../lib/http/address.ts';
+import { cut } from '../lib/text/cut.ts';
 import { isMailAddress } from '../rules/contacts.ts';
 import { LIMITS } from '../rules/limits.ts';
 
@@ -46,11 +47,7 @@ const REASON_LENGTH = 300;
 const CONNECTIONS = { pool: true, maxConnections: 64, maxMessages: 100, idleTimeout: 2000 } as const;
 
 /** The text on one line, without characters that could end a header. */
-const oneLine = (text: string, most: number): string =>
-  text
-    .replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .trim()
-    .slice(0, most);
+const oneLine = (text: string, most: number): string => cut(text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim(), most);
 
 /** The server answered for good about the recipient or the message; other refusals are about the configuration. */
 const isRejection = ({ code, permanent }: { code?: string; permanent?: boolean }): boolean =>

@@ -1,4 +1,6 @@
 /** What providers get of the payer and of the merchant's name: only values that they accept, since each one is optional. */
+
+import { cut } from '../lib/text/cut.ts';
 import type { Submission } from './connector.ts';
 
 export interface CleanPayer {
@@ -25,7 +27,7 @@ const LENGTH = 200;
 
 /** The payer's data without what a provider would refuse the payment for. */
 export function cleanPayer({ payer }: Pick<Submission, 'payer'>): CleanPayer {
-  const text = (name: string): string | undefined => payer[name]?.trim().slice(0, LENGTH) || undefined;
+  const text = (name: string): string | undefined => cut(payer[name]?.trim() ?? '', LENGTH) || undefined;
   const matching = (name: string, pattern: RegExp): string | undefined => {
     const value = payer[name]?.trim() ?? '';
     return pattern.test(value) ? value : undefined;

@@ -1,6 +1,7 @@
 /** The client of the 3DS directory server: authenticates the payer of a card (EMV 3-D Secure 2, browser channel). */
 import { Pool } from 'undici';
 import { withJsonBytes } from '../lib/crypto/wipe.ts';
+import { cut } from '../lib/text/cut.ts';
 import { isObject, isText } from '../lib/text/json.ts';
 import { LIMITS } from '../rules/limits.ts';
 import type { ThreeDsRequest } from '../rules/risk/actions.ts';
@@ -94,7 +95,7 @@ function areq(request: AuthenticationRequest): Json {
     purchaseCurrency: request.currency,
     purchaseExponent: String(request.exponent),
     purchaseDate: purchaseDate(request.at),
-    merchantName: request.merchantName.slice(0, 40),
+    merchantName: cut(request.merchantName, 40),
     mcc: '5999',
     browserAcceptHeader: request.browser.accept.slice(0, 2048) || '*/*',
     ...(request.browser.ip !== '' && { browserIP: request.browser.ip }),

@@ -1,6 +1,7 @@
 /** The connector for providers that implement the HTTP protocol of `docs/provider-api.md`, such as the simulator. */
 
 import { signedId } from '../lib/crypto/signature.ts';
+import { cut } from '../lib/text/cut.ts';
 import { isUtcMoment } from '../lib/text/identifiers.ts';
 import { isKeepable, isObject, isText } from '../lib/text/json.ts';
 import type { Deadline } from '../lib/time/deadline.ts';
@@ -59,7 +60,7 @@ const REASON_LENGTH = 255;
 const EVENT_ID_LENGTH = 255;
 
 const textOf = (value: unknown): string => (isText(value, 2048) ? value : '');
-const reasonOf = ({ reason }: Json): string => textOf(reason).slice(0, REASON_LENGTH) || REASONS.providerSaidNo;
+const reasonOf = ({ reason }: Json): string => cut(textOf(reason), REASON_LENGTH) || REASONS.providerSaidNo;
 
 function readAmount({ amount, currency }: Json): ReportedAmount | undefined {
   if (amount === undefined && currency === undefined) return undefined;
@@ -267,7 +268,7 @@ export function createUpstream(
       const { name, simulator } = jsonOf({ text });
       if (simulator === true && !allowsSimulator)
         return { ok: false, detail: 'The provider is a simulator, which production does not use.', isSimulated: true };
-      return { ok: true, detail: `The provider is ${textOf(name).slice(0, 100) || 'unnamed'}.` };
+      return { ok: true, detail: `The provider is ${cut(textOf(name), 100) || 'unnamed'}.` };
     },
     close: client.close,
   };

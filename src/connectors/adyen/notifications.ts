@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type Hmac from '@adyen/api-library/lib/src/utils/hmacValidator.js';
 import { Secret } from '../../lib/crypto/secret.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { isObject, isText } from '../../lib/text/json.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import type { NotificationMeaning, ProviderNotification, Submission } from '../connector.ts';
@@ -97,7 +98,7 @@ function notificationOf(item: Json & { amount: Json }): ProviderNotification[] {
     pspReference,
     amount: { currency: amount.currency, value: amount.value },
     // The reason of an authorisation holds parts of the card.
-    reason: (!success || about === 'chargeback') && isText(reason, 2048) ? reason.slice(0, REASON_LENGTH) : '',
+    reason: (!success || about === 'chargeback') && isText(reason, 2048) ? cut(reason, REASON_LENGTH) : '',
     additionalData: Object.fromEntries(STORED_DATA.filter((name) => name in data).map((name) => [name, data[name]])),
   };
   const eventId = `${eventCode}:${pspReference}:${success}`;

@@ -1,4 +1,6 @@
 /** Composes the requests to Checkout.com's Payments API. */
+
+import { cut } from '../../lib/text/cut.ts';
 import type { CardData, Submission } from '../connector.ts';
 import { cleanPayer, statementText } from '../payer.ts';
 import { toCheckout } from './amounts.ts';
@@ -22,10 +24,10 @@ function billingAddress(submission: Submission): Pick<Extract<Source, { type: 'c
   return {
     billing_address: {
       country,
-      ...(address && { address_line1: address.slice(0, ADDRESS_LENGTH) }),
-      ...(city && { city: city.slice(0, CITY_NAME_LENGTH) }),
-      ...(state && { state: state.slice(0, CITY_NAME_LENGTH) }),
-      ...(zip && { zip: zip.slice(0, CITY_NAME_LENGTH) }),
+      ...(address && { address_line1: cut(address, ADDRESS_LENGTH) }),
+      ...(city && { city: cut(city, CITY_NAME_LENGTH) }),
+      ...(state && { state: cut(state, CITY_NAME_LENGTH) }),
+      ...(zip && { zip: cut(zip, CITY_NAME_LENGTH) }),
     },
   };
 }
@@ -63,7 +65,7 @@ function payerSource(submission: Submission): Source | undefined {
 function descriptorOf(submission: Submission, city: unknown): Pick<PaymentRequest, 'billing_descriptor'> {
   const name = statementText(submission, /[^\w .,'*&-]|_/g, STATEMENT_LENGTH);
   return name && typeof city === 'string' && city !== ''
-    ? { billing_descriptor: { name, city: city.slice(0, CITY_LENGTH) } }
+    ? { billing_descriptor: { name, city: cut(city, CITY_LENGTH) } }
     : {};
 }
 
@@ -127,7 +129,7 @@ export function paymentRequest(submission: Submission, channel: string, city: un
         }
       : payerFields(submission, source)),
     reference,
-    ...(description && { description: description.slice(0, DESCRIPTION_LENGTH) }),
+    ...(description && { description: cut(description, DESCRIPTION_LENGTH) }),
     capture: !authoriseOnly,
     ...(email && !isRepetition && { customer: { email, ...(name !== '' && { name }) } }),
     ...descriptorOf(submission, city),

@@ -1,5 +1,6 @@
 /** Captures, voids and refunds at Mollie. */
 import type { Capture, Payment, Refund, MollieClient as Sdk } from '@mollie/api-client';
+import { cut } from '../../lib/text/cut.ts';
 import type { Deadline } from '../../lib/time/deadline.ts';
 import { REASONS } from '../../rules/reasons.ts';
 import type { OperationOutcome, ProviderOperation } from '../connector.ts';
@@ -29,7 +30,7 @@ const parametersOf = (operation: ProviderOperation) => ({
 
 /** Mollie refused the operation for good. */
 function declinedIfRefused(error: unknown): OperationOutcome {
-  if (error instanceof Refused) return { kind: 'declined', reason: error.message.slice(0, TEXT_LENGTH) };
+  if (error instanceof Refused) return { kind: 'declined', reason: cut(error.message, TEXT_LENGTH) };
   throw error;
 }
 

@@ -1,6 +1,7 @@
 /** Composes the request that creates a payment at Mollie. */
 import type { CaptureMethod, Locale, PaymentCreateParams, PaymentMethod, SequenceType } from '@mollie/api-client';
 import { isPrivateAddress, literalAddresses } from '../../lib/http/private-address.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { dayText, localDay } from '../../lib/time/zones.ts';
 import { settingText } from '../../rules/connectors.ts';
 import type { Submission } from '../connector.ts';
@@ -35,7 +36,7 @@ export function parametersOf(
   const common: PaymentCreateParams = {
     amount: amountOf(amount, currency),
     // Mollie prints it on the payer's statement.
-    description: [descriptor, description].filter(Boolean).join(': ').slice(0, TEXT_LENGTH) || reference,
+    description: cut([descriptor, description].filter(Boolean).join(': '), TEXT_LENGTH) || reference,
     metadata: { reference },
     ...(hasWebhook && { webhookUrl: notifyUrl }),
     ...(authoriseOnly && { captureMode: 'manual' as CaptureMethod }),

@@ -1,4 +1,6 @@
 /** Composes the requests to PayPal's Orders API. */
+
+import { cut } from '../../lib/text/cut.ts';
 import type { Submission } from '../connector.ts';
 import { cleanPayer, statementText } from '../payer.ts';
 import type { Money, OrderRequest } from './types.ts';
@@ -33,7 +35,7 @@ const payerSource = (submission: Submission): Pick<OrderRequest, 'payment_source
           },
         }),
         experience_context: {
-          ...(merchantName && { brand_name: merchantName.slice(0, TEXT_LENGTH) }),
+          ...(merchantName && { brand_name: cut(merchantName, TEXT_LENGTH) }),
           shipping_preference: 'NO_SHIPPING',
           user_action: 'PAY_NOW',
           // Without it a payer may pay by a bank debit that takes days, and may fail.
@@ -59,7 +61,7 @@ export function orderRequest(submission: Submission, amount: Money): OrderReques
       {
         custom_id: reference,
         invoice_id: reference,
-        ...(description && { description: description.slice(0, TEXT_LENGTH) }),
+        ...(description && { description: cut(description, TEXT_LENGTH) }),
         ...(statement && { soft_descriptor: statement }),
         amount,
       },

@@ -1,6 +1,7 @@
 /** PaymentIntents of Stripe: creates and confirms them, finds them again, and reads their outcome. */
 import type Stripe from 'stripe';
 import { Secret } from '../../lib/crypto/secret.ts';
+import { cut } from '../../lib/text/cut.ts';
 import type { Deadline } from '../../lib/time/deadline.ts';
 import { needsOf } from '../../rules/connectors.ts';
 import {
@@ -53,7 +54,7 @@ export const intentOf = ({ providerReference }: ProviderMemory): string | undefi
 const DESCRIPTION_LENGTH = 1000;
 
 export const descriptionOf = ({ description }: Submission): { description?: string } =>
-  description === '' ? {} : { description: description.slice(0, DESCRIPTION_LENGTH) };
+  description === '' ? {} : { description: cut(description, DESCRIPTION_LENGTH) };
 
 const STATEMENT_LENGTH = 22;
 

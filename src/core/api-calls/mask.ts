@@ -1,6 +1,7 @@
 /** Masks an API call before it is kept: secret fields, unknown fields, and values that contain a secret or a card number. */
 import { hasCardNumber, plainDigits } from '../../lib/cards/search.ts';
 import { asciiUpper } from '../../lib/crypto/hash.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { isObject } from '../../lib/text/json.ts';
 import { SECRET_NAMES, scrub } from '../../lib/text/scrub.ts';
 import { BRANDS, LONG_FIELDS, nameInside } from '../../rules/brands.ts';
@@ -126,5 +127,5 @@ function maskedPart(value: unknown, path: string): unknown {
 /** The answer as JSON; what it says about the request is masked, too. */
 export function maskedAnswer(answer: unknown): string {
   const text = JSON.stringify(maskedPart(answer, ''), null, 2) ?? '';
-  return text.length > LIMITS.apiCallAnswerLength ? `${text.slice(0, LIMITS.apiCallAnswerLength)}…` : text;
+  return text.length > LIMITS.apiCallAnswerLength ? `${cut(text, LIMITS.apiCallAnswerLength)}…` : text;
 }

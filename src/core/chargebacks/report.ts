@@ -1,5 +1,6 @@
 /** Applies what a provider reports about a chargeback: first the list of chargebacks, then the payment. */
 import type { ChargebackFields, Outcome, ReportedAmount } from '../../connectors/connector.ts';
+import { cut } from '../../lib/text/cut.ts';
 import {
   CAUSE_LENGTH,
   CHARGEBACK_EVENTS,
@@ -45,7 +46,7 @@ export async function recordChargeback(
     paymentId,
     stage,
     amount: namedAmount(payment, chargedBack) ?? (captured > refunded ? captured - refunded : amount),
-    reason: cause.slice(0, CAUSE_LENGTH),
+    reason: cut(cause, CAUSE_LENGTH),
     receivedAt,
     respondBy: respondBy === undefined ? receivedAt + RESPONSE_DAYS * LIMITS.dayMs : respondBy,
   });

@@ -2,6 +2,7 @@
 import { type Connector, NotSent, RateLimited } from '../../connectors/connector.ts';
 import { createLimiter, NotBegun } from '../../lib/flow/limiter.ts';
 import { continueWith, type MaybePromise } from '../../lib/flow/maybe-promise.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { Deadline } from '../../lib/time/deadline.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -97,7 +98,7 @@ export function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result
 
 const ERROR_LENGTH = 200;
 /** For the operator. Messages of connectors contain no secrets, and those of the HTTP client only addresses. */
-const shortMessage = (error: unknown): string => (error instanceof Error ? error.message : '').slice(0, ERROR_LENGTH);
+const shortMessage = (error: unknown): string => cut(error instanceof Error ? error.message : '', ERROR_LENGTH);
 
 function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Result> {
   return continueWith(connectorOf(gateway, call.payment.connector), (connector) =>

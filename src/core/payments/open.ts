@@ -2,6 +2,7 @@
 import { newId } from '../../lib/crypto/id.ts';
 import { pollUntil } from '../../lib/flow/poll.ts';
 import { minorUnits } from '../../lib/money/money.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { brandOf, NO_BRAND_YET, NO_CONNECTOR, TOKEN_FIELD } from '../../rules/brands.ts';
 import { splitConnectionKey } from '../../rules/connectors.ts';
 import { exponentOf } from '../../rules/currencies.ts';
@@ -366,7 +367,7 @@ export function composePayment(
     isAuthorisation: order.isAuthorisation,
     isRecurringInit: order.isRecurringInit,
     fingerprint: requestFingerprint(gateway, order.content),
-    descriptor: (account.settings.descriptor || account.name).slice(0, LIMITS.descriptorLength),
+    descriptor: cut(account.settings.descriptor || account.name, LIMITS.descriptorLength),
     scheduleId: order.schedule?.scheduleId ?? order.scheduleId ?? null,
     createdAt: now,
     updatedAt: now,

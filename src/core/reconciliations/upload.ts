@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../../lib/crypto/id.ts';
 import { CsvProblem, firstCsvRecords } from '../../lib/text/csv-reader.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { DELIMITERS, type DelimiterName, guessDelimiter } from '../../rules/statements.ts';
@@ -11,11 +12,13 @@ import { auditEntry, type Caller } from '../operators/principal.ts';
 
 /** The name without its folder, and without characters that break a line or a header. */
 const plainFileName = (name: string): string =>
-  name
-    .replace(/^.*[/\\]/s, '')
-    .replaceAll(/[\p{Cc}\p{Cf}"]/gu, '')
-    .trim()
-    .slice(0, LIMITS.statementNameLength) || 'statement.csv';
+  cut(
+    name
+      .replace(/^.*[/\\]/s, '')
+      .replaceAll(/[\p{Cc}\p{Cf}"]/gu, '')
+      .trim(),
+    LIMITS.statementNameLength,
+  ) || 'statement.csv';
 
 /** Memory does not grow with the file. A file that is refused, or that breaks off, is not kept. */
 export async function storeStatement(

@@ -1,5 +1,6 @@
 /** Blocks the card or the payer of a payment for some days: an entry in a list of the account, which a rule of it blocks. */
 import { isDeepStrictEqual } from 'node:util';
+import { cut } from '../../lib/text/cut.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { ListEntry, RiskList } from '../../store/risk/lists.ts';
@@ -72,7 +73,7 @@ export async function blockPayer(
   const expiresAt = gateway.clock.now(mid) + length * LIMITS.dayMs;
   const entry: NewEntry = {
     path: 'block',
-    reason: reason.slice(0, LIMITS.riskReasonLength),
+    reason: cut(reason, LIMITS.riskReasonLength),
     expiresAt,
     ...(kind === 'card' ? { paymentId } : { value: details.payer[kind] }),
   };

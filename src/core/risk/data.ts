@@ -2,6 +2,7 @@
 import { parseRange, rangesAround } from '../../lib/http/address.ts';
 import { writtenText } from '../../lib/text/csv.ts';
 import { CsvProblem, csvRecords } from '../../lib/text/csv-reader.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { COUNTRIES } from '../../rules/countries.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { FUNDINGS } from '../../rules/risk/fields.ts';
@@ -77,7 +78,7 @@ export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): P
       network: cells.network.toLowerCase() || null,
       country: country(line, cells.country),
       funding: funding || null,
-      issuer: cells.issuer.slice(0, 100) || null,
+      issuer: cut(cells.issuer, 100) || null,
     };
   });
   const sorted = ranges

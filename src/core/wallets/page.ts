@@ -1,5 +1,6 @@
 /** The device wallets of the payment page: which are offered for a payment, and what their payment sheets are asked for. */
 import { amountText } from '../../lib/money/money.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { WALLET_BRANDS, type WalletBrand } from '../../rules/brands.ts';
 import type { TokenRecipient } from '../../rules/connectors.ts';
 import { exponentOf } from '../../rules/currencies.ts';
@@ -142,4 +143,4 @@ const REQUESTS: Readonly<
 
 /** The name on the payment sheet of wallet-a. */
 export const shopName = (account: Account): string =>
-  account.settings['wallets.wallet-a.shop_name'] || displayName(account).slice(0, 64);
+  account.settings['wallets.wallet-a.shop_name'] || cut(displayName(account), 64);

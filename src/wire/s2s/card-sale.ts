@@ -11,6 +11,7 @@ import { networkOf, rulesOf } from '../../lib/cards/networks.ts';
 import { mayHaveDigits, plainDigits } from '../../lib/cards/search.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
 import { isZeroAmount } from '../../lib/money/money.ts';
+import { cut } from '../../lib/text/cut.ts';
 import { printableName } from '../../lib/text/form.ts';
 import { CARD } from '../../rules/brands.ts';
 import { DOCS } from '../../rules/docs.ts';
@@ -130,7 +131,7 @@ const routeFacts = ({ value }: S2sBody): Parameters<typeof factsOf>[0] => ({
 });
 
 const holderOf = ({ value }: S2sBody): string =>
-  [value('payer_first_name'), value('payer_last_name')].filter(Boolean).join(' ').slice(0, 100);
+  cut([value('payer_first_name'), value('payer_last_name')].filter(Boolean).join(' '), 100);
 
 function enteredCard(body: S2sBody): SentCard['card'] {
   const { value } = body;
