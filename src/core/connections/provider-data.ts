@@ -2,7 +2,6 @@
 import type { FirstPayment, Outcome, ProviderMemory, ProviderState } from '../../connectors/connector.ts';
 import { boundTo } from '../../lib/crypto/seal.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
-import { isKeepable } from '../../lib/text/json.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Payment, PaymentChanges, ProviderData } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
@@ -26,9 +25,9 @@ const secretDataOf = ({ seal }: Sealing, { paymentId, providerData }: Payment): 
 const sealSecretData = ({ seal }: Sealing, { paymentId }: Payment, data: SecretData): string =>
   seal.seal(JSON.stringify(data), bound(paymentId)).toString('base64');
 
-/** Whether a state is small enough and can be stored. */
+/** Whether a state is small enough to be stored. */
 export const isStorableState = (state: ProviderState): boolean =>
-  JSON.stringify(state).length <= LIMITS.providerStateBytes && isKeepable(state);
+  JSON.stringify(state).length <= LIMITS.providerStateBytes;
 
 /** What an answer changes in the stored payment besides its state; nothing if it brought nothing new. */
 export function learned(gateway: Pick<Gateway, 'seal' | 'log'>, payment: Payment, answer: Answer): PaymentChanges {

@@ -3,6 +3,7 @@ import { type Connector, NotSent, RateLimited } from '../../connectors/connector
 import { createLimiter, NotBegun } from '../../lib/flow/limiter.ts';
 import { continueWith, type MaybePromise } from '../../lib/flow/maybe-promise.ts';
 import { cut } from '../../lib/text/cut.ts';
+import { storable } from '../../lib/text/json.ts';
 import { Deadline } from '../../lib/time/deadline.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -74,7 +75,7 @@ export function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result
   const answered = (result: Result): Reply<Result> => {
     deadline.clear();
     gateway.health.answered(payment.connector);
-    return { kind: 'answered', result, record };
+    return { kind: 'answered', result: storable(result), record };
   };
   const failed = (error: unknown): Reply<Result> => {
     deadline.clear();
@@ -97,8 +98,9 @@ export function callProvider<Result>(gateway: Gateway, call: ProviderCall<Result
 }
 
 const ERROR_LENGTH = 200;
-/** For the operator. Messages of connectors contain no secrets, and those of the HTTP client only addresses. */
-const shortMessage = (error: unknown): string => cut(error instanceof Error ? error.message : '', ERROR_LENGTH);
+/** For the operator. Messages of connectors contain no secrets, and those of the HTTP client only addresses. A parser quotes what it read. */
+const shortMessage = (error: unknown): string =>
+  cut(storable(error instanceof Error ? error.message : ''), ERROR_LENGTH);
 
 function perform<Result>(gateway: Gateway, call: ProviderCall<Result>): MaybePromise<Result> {
   return continueWith(connectorOf(gateway, call.payment.connector), (connector) =>

@@ -1,6 +1,6 @@
 /** Provider notifications: stores each one once and applies it to its payment, with retries. */
 import type { Connector, NotificationMeaning, ProviderNotification } from '../../connectors/connector.ts';
-import { isKeepable, isText } from '../../lib/text/json.ts';
+import { isText, storable } from '../../lib/text/json.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NotificationCursor, NotificationRow } from '../../store/payments/notifications.ts';
@@ -40,13 +40,15 @@ export async function readNotifications(
 ): Promise<ProviderNotification[] | undefined> {
   // Real time: the provider does not know the sandbox clock.
   const events = await connector.readNotifications(headers, body, Date.now());
-  return events?.every(isStorable) ? events : undefined;
+  return events?.every(hasStorableNames)
+    ? events.map((event) => ({ ...event, body: storable(event.body) }))
+    : undefined;
 }
 
 const isName = (value: string | undefined): boolean => value === undefined || isText(value, 255);
 
-const isStorable = ({ body, eventId, isUnsigned: _, ...names }: ProviderNotification): boolean =>
-  isText(eventId, 255) && eventId !== '' && Object.values(names).every(isName) && isKeepable(body);
+const hasStorableNames = ({ body: _, eventId, isUnsigned: __, ...names }: ProviderNotification): boolean =>
+  isText(eventId, 255) && eventId !== '' && Object.values(names).every(isName);
 
 /** For the operator: notifications in a state, such as those for which no payment was found. */
 export const listNotifications = (

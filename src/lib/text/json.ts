@@ -88,3 +88,21 @@ export function mapTexts<Value>(value: Value, map: (text: string) => string): Va
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, mapTexts(inner, map)])) as Value;
 }
+
+const storableText = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
+
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/**
+ * A copy of a value that came from elsewhere, in which PostgreSQL can store every name and text: NUL and lone surrogates become
+ * replacement characters. What is no text, list or plain object, such as a secret, stays as it is.
+ */
+export function storable<Value>(value: Value): Value {
+  if (typeof value === 'string') return storableText(value) as Value;
+  if (Array.isArray(value)) return value.map(storable) as Value;
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [storableText(name), storable(inner)]),
+  ) as Value;
+}
