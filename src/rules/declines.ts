@@ -108,12 +108,17 @@ export interface DeclineCodes {
 export const causeOf = (iso: string | null | undefined): DeclineCause | undefined =>
   iso && Object.hasOwn(ISO_CODES, iso) ? ISO_CODES[iso] : undefined;
 
-/** The class of a decline: by the advice, then by the code of the issuer, then by the cause. */
+/**
+ * The class of a decline: by the advice, then by the code of the issuer, then by the cause. If one of them says that the
+ * card must not be charged again, the others do not count.
+ */
 export function classify(cause: DeclineCause, { iso, own, advice }: DeclineCodes): Decline {
   const [code, said] = [codeOf(iso) ?? codeOf(own), codeOf(advice)];
   const advised = said !== undefined && Object.hasOwn(ADVICE_CLASSES, said) ? ADVICE_CLASSES[said] : undefined;
+  const ofIssuer = CAUSE_CLASSES[causeOf(codeOf(iso)) ?? cause];
+  const isNever = [advised, ofIssuer, CAUSE_CLASSES[cause]].includes('never');
   return {
-    class: advised ?? CAUSE_CLASSES[causeOf(codeOf(iso)) ?? cause],
+    class: isNever ? 'never' : (advised ?? ofIssuer),
     ...(code !== undefined && { code }),
     ...(said !== undefined && { advice: said }),
   };

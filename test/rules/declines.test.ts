@@ -17,7 +17,12 @@ test.each<[StripeDecline, Meaning]>([
     { code: 'card_declined', decline_code: 'generic_decline', advice_code: 'do_not_try_again' },
     ['never', false, 'generic_decline'],
   ],
+  [
+    { code: 'card_declined', advice_code: 'do_not_try_again', network_advice_code: '24' },
+    ['never', false, 'card_declined'],
+  ],
   [{ code: 'card_declined', decline_code: 'stolen_card' }, ['never', false, 'stolen_card']],
+  [{ code: 'card_declined', decline_code: 'stolen_card', network_decline_code: '05' }, ['never', false, '05']],
   [{ code: 'card_declined', decline_code: 'duplicate_transaction' }, ['other', false, 'duplicate_transaction']],
   [
     { code: 'card_declined', decline_code: 'revocation_of_authorization' },
@@ -42,6 +47,8 @@ test.each<[code: string, data: Record<string, string>, Meaning]>([
   ['2', { refusalReasonRaw: 'DECLINED' }, ['other', true, '2']],
   ['9', {}, ['technical', true, '9']],
   ['26', {}, ['never', false, '26']],
+  ['26', { refusalReasonRaw: '05 : Do not honor' }, ['never', false, '05']],
+  ['2', { refusalReasonRaw: '41 : Lost card', merchantAdviceCode: '01 : New account' }, ['never', false, '41']],
   ['38', {}, ['authenticate', false, '38']],
   ['999', {}, ['other', false, '999']],
   ['999', { refusalReasonRaw: '91 : Issuer unavailable' }, ['technical', true, '91']],
@@ -59,6 +66,9 @@ test.each<[answer: Record<string, unknown>, Meaning]>([
   [{ code: '94' }, ['other', false, '94']],
   [{ code: '43', soft: true }, ['never', false, '43']],
   [{ code: '51', advice: '21' }, ['never', false, '51']],
+  [{ code: '41', advice: '01', soft: true }, ['never', false, '41']],
+  [{ code: '43', advice: 'authenticate' }, ['never', false, '43']],
+  [{ code: '41', advice: '25' }, ['never', false, '41']],
   [{ code: '<script>', advice: 3 }, ['other', false, undefined]],
 ])('the provider API: %j', (answer, meaning) => {
   const outcome = interpretNotification({ type: 'payment', status: 'declined', ...answer });

@@ -81,6 +81,10 @@ export interface StripeDecline {
 /** Stripe's own advice, as the networks number it. */
 const ADVICE: Readonly<Record<string, string>> = { do_not_try_again: '03', confirm_card_data: '01' };
 
+/** The advice of the network; Stripe's own not to try again counts more. */
+const adviceOf = ({ advice_code: own, network_advice_code: network }: StripeDecline): string | null | undefined =>
+  own === 'do_not_try_again' ? ADVICE[own] : (network ?? ADVICE[own ?? '']);
+
 /** The error code of every decline of an issuer; the decline code says more. */
 const DECLINED = 'card_declined';
 
@@ -90,7 +94,7 @@ export function declinedBy(error: StripeDecline): Extract<Outcome, { kind: 'decl
   const codes = {
     iso: error.network_decline_code,
     own,
-    advice: error.network_advice_code ?? ADVICE[error.advice_code ?? ''],
+    advice: adviceOf(error),
   };
   const cause = CAUSES.get(error.decline_code ?? '') ?? CAUSES.get(error.code ?? '');
   if (cause) return declineOf(cause, codes);
