@@ -719,6 +719,11 @@ export interface Schema {
     decidedAt: ColumnType<number, string, string> | null;
     dueAt: ColumnType<number, string, string> | null;
   };
+  refusedCards: {
+    mid: string;
+    fingerprint: string;
+    refusedAt: ColumnType<number, string, string>;
+  };
   refusedSeries: {
     mid: string;
     firstPaymentId: string;

@@ -3,6 +3,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { foldProjections } from '../../src/core/projections/projections.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { declineClasses } from '../../src/store/reports/projection.ts';
+import { cardForm, checkoutOf, fill } from '../support/checkout.ts';
+import { cardSalesOf } from '../support/dialect.ts';
 import { type Merchant, newOrderId, openShop, sign } from '../support/gateway.ts';
 import { brandSale, operationsOf, refused, statusAndBody } from '../support/operations.ts';
 
@@ -119,16 +121,15 @@ test('a report counts declines by class', async () => {
   await shop.rows('update rollup_decline_classes set declined = declined - 1');
 });
 
+async function daily({ client_key, password }: Merchant): Promise<string> {
+  const terms = { name: 'Daily', interval_unit: 'day', interval_length: '1', payments_count: '5' };
+  const request = { action: 'CREATE_SCHEDULE', client_key, hash: sign(password), ...terms };
+  return (await shop.post(request)).body.schedule_id;
+}
+
 test('a card that must not be charged again ends its subscription: nothing is charged any more', async () => {
   const merchant = await shop.newMerchant();
-  const terms = { name: 'Daily', interval_unit: 'day', interval_length: '1', payments_count: '5' };
-  const request = {
-    action: 'CREATE_SCHEDULE',
-    client_key: merchant.client_key,
-    hash: sign(merchant.password),
-    ...terms,
-  };
-  const { schedule_id } = (await shop.post(request)).body;
+  const schedule_id = await daily(merchant);
   await shop.sale({ recurring_init: 'Y', schedule_id }, merchant);
   await at.fault('decline', { mid: merchant.mid, code: '43', count: 1 });
   await shop.advanceClock(10 * 86_400, merchant.mid);
@@ -141,24 +142,29 @@ test('a card that must not be charged again ends its subscription: nothing is ch
   expect(schedule.subscriptions).toMatchObject([{ state: 'ended', reason: 'card_refused' }]);
 });
 
+const recurringSale = async (
+  { client_key, password }: Merchant,
+  first: { trans_id: string; recurring_token: string },
+) => {
+  const order_id = newOrderId();
+  const { body } = await shop.post({
+    action: 'RECURRING_SALE',
+    client_key,
+    order_id,
+    order_amount: '10.00',
+    order_description: 'Another month',
+    recurring_first_trans_id: first.trans_id,
+    recurring_token: first.recurring_token,
+    hash: sign(password, order_id),
+  });
+  return body;
+};
+
 test('a card that must not be charged again: a RECURRING_SALE is declined without a call to the provider', async () => {
   const merchant = await shop.newMerchant();
-  const { client_key, mid, password } = merchant;
+  const { mid } = merchant;
   const first = (await shop.sale({ recurring_init: 'Y' }, merchant)).body;
-  const repeat = async () => {
-    const order_id = newOrderId();
-    const { body } = await shop.post({
-      action: 'RECURRING_SALE',
-      client_key,
-      order_id,
-      order_amount: '10.00',
-      order_description: 'Another month',
-      recurring_first_trans_id: first.trans_id,
-      recurring_token: first.recurring_token,
-      hash: sign(password, order_id),
-    });
-    return shop.inspect(body.trans_id);
-  };
+  const repeat = async () => shop.inspect((await recurringSale(merchant, first)).trans_id);
   expect(await repeat()).toMatchObject({ status: 'SETTLED' });
   await at.fault('decline', { mid, code: '51', count: 1 });
   expect(await repeat()).toMatchObject({ status: 'DECLINED', decline_class: 'funds' });
@@ -172,4 +178,72 @@ test('a card that must not be charged again: a RECURRING_SALE is declined withou
     decline_reason: 'The card must not be charged again.',
     provider_calls: [],
   });
+});
+
+describe('a card that another sale may not charge any more', () => {
+  const MUST_REST = { status: 'DECLINED', decline_reason: 'The card must not be charged again.', provider_calls: [] };
+
+  test('is not charged by the series that began before, but by one that begins later', async () => {
+    const merchant = await shop.newMerchant({ dialect: { card_sales: true } });
+    const sell = cardSalesOf(shop, () => merchant);
+    const first = (await sell({ recurring_init: 'Y' })).body;
+    const other = (await sell({ recurring_init: 'Y', card_number: '5555555555554444' })).body;
+    await at.fault('decline', { mid: merchant.mid, code: '41', count: 1 });
+    const refusedSale = (await sell({ recurring_init: 'Y' })).body;
+    expect(refusedSale).toMatchObject({ status: 'DECLINED' });
+    expect(refusedSale).not.toHaveProperty('recurring_token');
+
+    const repeated = async (pair: typeof first) => shop.inspect((await recurringSale(merchant, pair)).trans_id);
+    expect(await repeated(first)).toMatchObject(MUST_REST);
+    expect(await repeated(other)).toMatchObject({ status: 'SETTLED' });
+    await shop.advanceClock(60, merchant.mid);
+    expect(await repeated((await sell({ recurring_init: 'Y' })).body)).toMatchObject({ status: 'SETTLED' });
+    expect(await repeated(first)).toMatchObject(MUST_REST);
+  });
+
+  test('is not charged by a schedule either', async () => {
+    const merchant = await shop.newMerchant({ dialect: { card_sales: true } });
+    const sell = cardSalesOf(shop, () => merchant);
+    const schedule_id = await daily(merchant);
+    await sell({ recurring_init: 'Y', schedule_id });
+    await at.fault('decline', { mid: merchant.mid, code: '43', count: 1 });
+    await sell();
+    await shop.advanceClock(3 * 86_400, merchant.mid);
+    const [charge] = (await shop.admin('GET', `/payments?schedule_id=${schedule_id}`)).body.items;
+    expect(await shop.inspect(charge.payment_id)).toMatchObject(MUST_REST);
+    const [schedule] = (await shop.admin('GET', `/schedules?mid=${merchant.mid}`)).body.items;
+    expect(schedule.subscriptions).toMatchObject([{ state: 'ended', reason: 'card_refused' }]);
+  });
+});
+
+test('an authorisation that is declined later begins no series, and its card is erased', async () => {
+  const merchant = await shop.newMerchant({ dialect: { card_sales: true } });
+  const first = (await cardSalesOf(shop, () => merchant)({ recurring_init: 'Y', auth: 'Y' })).body;
+  expect(first).toMatchObject({ status: 'PENDING', recurring_token: expect.any(String) });
+  await at.control(first.trans_id, { provider_status: 'rejected' });
+  await at.becomes(first.trans_id, 'DECLINED');
+  expect((await shop.status(first.trans_id, merchant)).body).not.toHaveProperty('recurring_token');
+  expect(await recurringSale(merchant, first)).toMatchObject({ error_message: 'Incorrect transaction' });
+  expect(await shop.rows(`select sealed from cards where payment_id = '${first.trans_id}'`)).toEqual([
+    { sealed: null },
+  ]);
+});
+
+test('the series of a session begins with the card that paid, not with the one that was declined', async () => {
+  const merchant = await shop.newMerchant({ card_tries_per_session: 0 });
+  const checkout = checkoutOf(shop);
+  const { url, id, orderId } = await checkout.open({ methods: ['card'], recurring_init: true }, merchant);
+  await at.fault('decline', { mid: merchant.mid, code: '41', count: 1 });
+  await fill(url, cardForm({ card_number: '5555555555554444' }));
+  expect(await checkout.stateOf(id, merchant)).toBe('decline');
+  await fill(url, cardForm());
+  const { body } = await checkout.status({ order_id: orderId, size: 5 }, merchant);
+  expect(body.map(({ status, recurring_token }: Record<string, string>) => [status, typeof recurring_token])).toEqual([
+    ['settled', 'string'],
+    ['decline', 'undefined'],
+  ]);
+  const pair = { trans_id: body[0].payment_id, recurring_token: body[0].recurring_token };
+  expect(await recurringSale(merchant, pair)).toMatchObject({ status: 'SETTLED' });
+  const wrong = { trans_id: body[1].payment_id, recurring_token: body[0].recurring_token };
+  expect(await recurringSale(merchant, wrong)).toMatchObject({ error_message: 'Incorrect transaction' });
 });

@@ -204,13 +204,15 @@ export async function openCard(gateway: Gateway, mid: string, cardId: string): P
 const hasOutcome = ({ state, authorised }: Payment): boolean => !isOpen(state) || authorised > 0n;
 
 /**
- * What a transition does to the cards of its payment: when the payment gets its outcome they are erased, unless a token
- * or repetitions need the card. Undefined if it does nothing.
+ * What a transition does to the cards of its payment: when the payment gets its outcome, or begins a series no more, they
+ * are erased, unless a token or repetitions need the card. Undefined if it does nothing.
  */
 export function cardsAfter({ before, after }: Transition): Transition['cards'] {
   const { card, recurringOf } = after.details;
   // A repetition uses the card of the first payment.
-  if (!card || recurringOf !== undefined || hasOutcome(before) || !hasOutcome(after)) return undefined;
+  if (!card || recurringOf !== undefined || !hasOutcome(after)) return undefined;
+  const isSeriesOver = before.recurringToken !== null && after.recurringToken === null;
+  if (hasOutcome(before) && !isSeriesOver) return undefined;
   // No challenge began, so that the number was never stored.
   if (card.isTransient && before.state === 'PREPARE') return undefined;
   return { neededId: card.token !== undefined || after.recurringToken !== null ? card.id : null };

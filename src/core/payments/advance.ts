@@ -59,9 +59,14 @@ const EFFECTS: Partial<Record<PaymentEvent, (payment: Payment, input: EventInput
     ...withRecurringToken(payment),
   }),
   unanswered: () => ({ inDoubt: true }),
+  declined: () => WITHOUT_SERIES,
+  abandoned: () => WITHOUT_SERIES,
   captured: (payment) => ({ captured: payment.authorised }),
   refunded: (payment) => ({ refunded: payment.captured }),
 };
+
+/** A payment that was declined begins no series, even if it was authorised before. */
+const WITHOUT_SERIES: PaymentChanges = { recurringToken: null };
 
 const withRecurringToken = (payment: Payment): PaymentChanges =>
   payment.isRecurringInit && payment.recurringToken === null && canRepeat(payment.brand, payment.connector)

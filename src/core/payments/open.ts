@@ -190,7 +190,7 @@ async function beginRepetition(
   order: Order,
   first: string,
 ): Promise<PaymentWithDetails> {
-  if (!(await gateway.schedules.isSeriesRefused(payment.mid, first)))
+  if (!(await gateway.schedules.isSeriesRefused(payment.mid, first, payment.details.card?.id)))
     return send(gateway, account, payment, order, true);
   return advance(gateway, payment, {
     event: 'declined',

@@ -428,7 +428,10 @@ export function applyOutcome(
   }
 }
 
-/** A series is refused before its payment is declined, so that no repetition follows, even if this process dies in between. */
+/**
+ * A series and its card are refused before the payment is declined, so that no repetition follows, even if this process dies
+ * in between.
+ */
 async function decline(
   gateway: Gateway,
   payment: PaymentWithDetails,
@@ -436,8 +439,11 @@ async function decline(
   { reason, decline }: Extract<KnownOutcome, { kind: 'declined' }>,
 ): Promise<PaymentWithDetails> {
   const { mid, details } = payment;
-  if (decline?.class === 'never' && details.recurringOf !== undefined)
-    await gateway.schedules.refuseSeries(mid, details.recurringOf, gateway.clock.now(mid));
+  if (decline?.class === 'never') {
+    const now = gateway.clock.now(mid);
+    if (details.recurringOf !== undefined) await gateway.schedules.refuseSeries(mid, details.recurringOf, now);
+    if (details.card) await gateway.schedules.refuseCard(mid, details.card.id, now);
+  }
   return advance(gateway, payment, { ...input, declineReason: reason });
 }
 

@@ -105,7 +105,7 @@ export const keptIf = (isNeeded: string): string => `
     key_version = case when ${isNeeded} then t.key_version end`;
 
 /** SQL: whether a card `t` is neither kept for good nor erased. A payment with an outcome never begins to need its card. */
-export const IS_UNDECIDED = 't.sealed is not null and not t.is_kept';
+const IS_UNDECIDED = 't.sealed is not null and not t.is_kept';
 
 /** What a crash of the database loses of it, the next sweep does again. */
 export const ERASE_LEFTOVERS = `

@@ -3,7 +3,7 @@ import { NO_CALLBACK_ADDRESS } from '../../rules/callbacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isRetriable, STATE_NAMES } from '../../rules/states.ts';
 import { type AttemptCounts, type CountItem, countAttempts, forgetAttempts } from '../cards/card-attempts.ts';
-import { IS_UNDECIDED, keptIf, type SentCardRow } from '../cards/cards.ts';
+import { keptIf, type SentCardRow } from '../cards/cards.ts';
 import { compare, iso } from '../database/columns.ts';
 import { assigned, type Column, type ItemRows, itemRows, listed, namesOf } from '../database/item-rows.ts';
 import {
@@ -332,12 +332,15 @@ const OUTCOMES = itemRows<TransitionItem>(OUTCOME, TRANSITION_ITEMS.next);
 const OUTCOMES_OF_ALL = itemRows<TransitionItem>(OUTCOME, OPERATION_ITEMS.next);
 
 /** Erases the cards of payments with an outcome, also copies that were submitted twice; keeps the one that is needed. */
-const decideOnCards = ({ parameters: [hasOutcome, neededCard] }: ItemRows<TransitionItem>): string =>
-  `, decided_cards as (
-    update cards t set ${keptIf(`coalesce(t.card_id = (${neededCard}::uuid[])[u.ordinal], false)`)}
+const decideOnCards = ({ parameters: [hasOutcome, neededCard] }: ItemRows<TransitionItem>): string => {
+  const isNeeded = `coalesce(t.card_id = (${neededCard}::uuid[])[u.ordinal], false)`;
+  return `, decided_cards as (
+    update cards t set ${keptIf(isNeeded)}
     from updated u
-    where (${hasOutcome}::bool[])[u.ordinal] and t.mid = u.mid and t.payment_id = u.payment_id and ${IS_UNDECIDED}
+    where (${hasOutcome}::bool[])[u.ordinal] and t.mid = u.mid and t.payment_id = u.payment_id
+      and t.sealed is not null and not (t.is_kept and ${isNeeded})
   )`;
+};
 
 /** The last parameter has the ordinals of the transitions that have a receipt. */
 const INSERT_RECEIPTS = `, inserted_receipts as (
