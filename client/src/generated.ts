@@ -20,6 +20,7 @@ export interface S2sRequests {
     payer_state?: string | undefined;
     payer_city?: string | undefined;
     payer_zip?: string | undefined;
+    /** Expects e-mail address, without characters that are not shown. */
     payer_email?: string | undefined;
     payer_phone?: string | undefined;
     /** Expects IPv4 or IPv6 address. */
@@ -171,6 +172,7 @@ export interface CheckoutRequests {
     auth?: boolean | 'Y' | 'N' | undefined;
     customer?: {
       name?: string | undefined;
+      /** Expects e-mail address, without characters that are not shown. */
       email?: string | undefined;
       birth_date?: string | undefined;
     } | undefined;

@@ -1,5 +1,6 @@
 /** The addresses at which people are reached: what is accepted as an e-mail address, a phone number or a link. */
 import { isText } from '../lib/text/json.ts';
+import { isSeen } from '../lib/text/plain-text.ts';
 
 /** Longer addresses cannot be delivered to. */
 const MAIL_LENGTH = 254;
@@ -9,10 +10,10 @@ const MAIL_LENGTH = 254;
  * so that no header of an e-mail can be added by it.
  */
 const MAIL_ADDRESS =
-  /^(?!.*=\?)[^\s\p{C}"'(),:;<>@[\\\]]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
+  /^(?!.*=\?)[^\s"'(),:;<>@[\\\]]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]{0,61}[\p{L}\p{N}]$/u;
 
 export const isMailAddress = (value: unknown): value is string =>
-  isText(value, MAIL_LENGTH) && MAIL_ADDRESS.test(value);
+  isText(value, MAIL_LENGTH) && isSeen(value) && MAIL_ADDRESS.test(value);
 
 export const isPhone = (value: unknown): value is string =>
   typeof value === 'string' && /^\+?[\d ()./-]{3,32}$/.test(value) && /\d{2}/.test(value);

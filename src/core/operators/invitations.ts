@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { newId, newSecret } from '../../lib/crypto/id.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
+import { isMailAddress } from '../../rules/contacts.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isAllowed, type Role } from '../../rules/roles.ts';
 import type { NewCredentials, NotAccepted } from '../../store/operators/credentials.ts';
@@ -17,14 +18,12 @@ import { newRecoveryCodes, newTotpSeed, recoveryDigest, sealTotpSeed, totpStep }
 
 const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
-const EMAIL = /^[^\s@<>()"',;:\\]+@[^\s@<>()"',;:\\]+\.[^\s@<>()"',;:\\.]+$/;
-const EMAIL_LENGTH = 254;
 export const OPERATOR_NAME_LENGTH = 100;
 
 /** An e-mail address as it is stored; undefined if the text is none. */
 export function readEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
-  return email.length <= EMAIL_LENGTH && EMAIL.test(email) ? email : undefined;
+  return isMailAddress(email) ? email : undefined;
 }
 
 export interface NewOperator {

@@ -1,6 +1,7 @@
 /** Validates bank and personal identifiers, contact details, timestamps and encodings by format and check digits. */
 
 import { countrySpecs, isValidBBAN, isValidBIC, isValidIBAN } from 'ibantools';
+import { isSeen } from './plain-text.ts';
 
 export const isBic = (value: string): boolean => isValidBIC(value);
 
@@ -91,7 +92,7 @@ export const isPhoneNumber = (value: string): boolean => /^\+?[1-9]\d{6,14}$/.te
 
 /** Permissive, because only a delivered message proves an address. */
 export const isEmail = (value: string): boolean =>
-  value.length <= 254 && /^[^\s\p{C}@]+@[^\s\p{C}@.]+(?:\.[^\s\p{C}@.]+)+$/u.test(value);
+  value.length <= 254 && isSeen(value) && /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(value);
 
 /** United Kingdom and Ireland. */
 export const isSortCode = (value: string): boolean => /^\d{2}(-?)\d{2}\1\d{2}$/.test(value);
