@@ -102,9 +102,47 @@ describe('making an invoice', () => {
     ['a note with a control character', { note: 'Tea\u0007' }, ['note']],
     ['a member that does not exist', { total: '1.00' }, ['total']],
     ['a total of nothing', { lines: [{ ...LINE, quantity: '0.001', unit_amount: '0.01' }] }, ['lines']],
+    ['a price of nothing', { lines: [LINE, { ...LINE, unit_amount: '0.00' }] }, ['lines.1.unit_amount']],
+    ['a negative price', { lines: [LINE, { ...LINE, unit_amount: '-1.00' }] }, ['lines.1.unit_amount']],
+    ['a negative tax', { lines: [{ ...LINE, tax_percent: '-1' }] }, ['lines.0.tax_percent']],
   ])('%s is refused', async (_, terms, params) => {
     const answer = await make(terms);
     expect([answer.status, paramsOf(answer)]).toEqual([400, params]);
+  });
+});
+
+describe('the total of an invoice is an amount that a payment can have', () => {
+  const totalOf = async (currency: string, ...amounts: [amount: string, tax?: string, quantity?: string][]) => {
+    const lines = amounts.map(([unit_amount, tax_percent = '0', quantity = '1']) => ({
+      ...{ description: 'Tea', quantity, unit_amount, tax_percent },
+    }));
+    const answer = await make({ currency, lines });
+    return answer.body.total ?? paramsOf(answer);
+  };
+
+  test.each([
+    ['JPY', '999999999999', '999999999999.00', '1'],
+    ['EUR', '999999999999.99', '999999999999.99', '0.01'],
+    ['KWD', '999999999999.999', '999999999999.999', '0.001'],
+  ])('in %s', async (currency, most, total, least) => {
+    expect(await totalOf(currency, [most])).toBe(total);
+    expect(await totalOf(currency, [most], [least])).toEqual(['lines']);
+    expect(await totalOf(currency, [most, '1'])).toEqual(['lines']);
+    expect(await totalOf(currency, [most, '100', '999999999.999'])).toEqual(['lines']);
+  });
+
+  test('with each line and its tax rounded to the smallest unit of the currency', async () => {
+    // 1.5 × 333 = 499.5, and 7.5 % of 500 = 37.5.
+    expect(await totalOf('JPY', ['333', '7.5', '1.5'])).toBe('538.00');
+    // 0.125 × 1.004 = 0.1255, and 5.125 % of 0.126 = 0.0064575.
+    expect(await totalOf('KWD', ['1.004', '5.125', '0.125'])).toBe('0.132');
+  });
+
+  test('which can be paid', async () => {
+    const { body } = await make({
+      lines: [{ description: 'Tea', quantity: '1', unit_amount: '999999999999.99' }],
+    });
+    expect((await begin(body.url)).status).toBe(200);
   });
 });
 

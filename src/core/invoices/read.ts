@@ -1,9 +1,10 @@
 /** Reads the members of a new invoice, and names what is wrong. */
 import { hasCardNumber } from '../../lib/cards/search.ts';
+import { amountText, mostUnits } from '../../lib/money/money.ts';
 import { isAbsent, isObject, isText } from '../../lib/text/json.ts';
 import { isPlainLines } from '../../lib/text/plain-text.ts';
 import { isMailAddress } from '../../rules/contacts.ts';
-import { CURRENCIES } from '../../rules/currencies.ts';
+import { CURRENCIES, exponentOf } from '../../rules/currencies.ts';
 import type { Problem } from '../../rules/errors.ts';
 import { SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { INVOICE_LIMITS, type InvoiceLine, lineAmounts, thousandths } from '../../rules/invoices.ts';
@@ -17,7 +18,6 @@ const PAYER_MEMBERS = ['name', 'email', 'address'];
 
 export type InvoiceTerms = Pick<Invoice, 'currency' | 'lines' | 'payer' | 'note' | 'dueOn' | 'total' | 'tax'>;
 
-const MOST_TOTAL = 10n ** 14n;
 const MOST_PERCENT = 100_000n;
 
 /** A decimal number with at most three decimals, which may be sent as a number. */
@@ -133,8 +133,10 @@ export function readInvoice(
   const note = readLines('note', body.note, INVOICE_LIMITS.note, problems);
   const tax = lines.reduce((sum, line) => sum + BigInt(line.tax), 0n);
   const total = lines.reduce((sum, line) => sum + BigInt(line.net), tax);
-  if (problems.length === 0 && (total === 0n || total >= MOST_TOTAL)) {
-    problems.push({ field: 'lines', sentence: 'The total of these lines is nothing or too much.' });
+  const most = mostUnits(exponentOf(currency));
+  if (problems.length === 0 && (total === 0n || total > most)) {
+    const expected = `A total above 0, and up to ${amountText(most, exponentOf(currency))}.`;
+    problems.push({ field: 'lines', sentence: 'The total of these lines is nothing or too much.', expected });
   }
   return problems.length > 0 ? { problems } : { terms: { currency, lines, payer, note, dueOn, total, tax } };
 }

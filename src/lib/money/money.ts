@@ -1,6 +1,10 @@
 /** Amounts: decimal text in the API, minor units as bigint inside; no floating point, so nothing is rounded. */
 
-const DECIMAL = /^(\d{1,12})(?:\.(\d{1,4}))?$/;
+const WHOLE_DIGITS = 12;
+const DECIMAL = new RegExp(`^(\\d{1,${WHOLE_DIGITS}})(?:\\.(\\d{1,4}))?$`);
+
+/** The largest amount of a currency in minor units: it has twelve digits before the point. */
+export const mostUnits = (exponent: number): bigint => 10n ** BigInt(WHOLE_DIGITS + exponent) - 1n;
 
 /** Which fraction digits may be missing: none; all of them; or any, as in a JSON number, which drops zeros at its end. */
 export type AmountSpelling = 'exact' | 'whole' | 'number';
