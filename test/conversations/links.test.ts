@@ -1,7 +1,7 @@
 /** Payment links: made by the admin API and by a merchant's program, opened, paid, used up, switched off. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { checkoutOf, type FetchedPage, fill, follow, show, VCARD } from '../support/checkout.ts';
+import { type Body, checkoutOf, type FetchedPage, fill, follow, show, VCARD } from '../support/checkout.ts';
 import { type Merchant, openShop } from '../support/gateway.ts';
 import { signedIn } from '../support/operators.ts';
 import { expectSafe } from '../support/pages.ts';
@@ -74,6 +74,27 @@ describe('making a link', () => {
   ])('%s is refused', async (_, terms, params) => {
     const answer = await make(terms);
     expect([answer.status, paramsOf(answer)]).toEqual([400, params]);
+  });
+
+  /** The uses of a link that was made by the admin API and by a program, or what was refused. */
+  const madeWith = async (uses: unknown) => {
+    const program = { title: 'Two teapots', currency: 'EUR', amount: '19.99', uses };
+    const answers = [await make({ uses }), await checkout.send('link', program as Body, own)];
+    return answers.map(({ body }) => paramsOf({ body }) ?? body.uses);
+  };
+  test.each<[unknown, number | null]>([
+    [3, 3],
+    ['3', 3],
+    [1_000_000, 1_000_000],
+    [null, null],
+  ])('takes the uses %j', async (uses, made) => {
+    expect(await madeWith(uses)).toEqual([made, made]);
+  });
+  test.each([
+    ...[0, -1, 1.5, 1_000_001, 1e21, true, false, [3], ['3'], {}],
+    ...['', ' ', '0', '1.5', '3.0', '1e3', '0x10', '+3', '-3', 'three', '٣', 'null'],
+  ])('refuses the uses %j', async (uses) => {
+    expect(await madeWith(uses)).toEqual([['uses'], ['uses']]);
   });
 
   test('of a foreign or unknown account is refused alike', async () => {

@@ -76,11 +76,13 @@ function readAmounts(
   return { amount: null, minAmount, maxAmount };
 }
 
-/** Absent means one use, null any number. */
+/** Absent means one use, null any number; forms send a text. */
 function readUses(value: unknown, problems: Problem[]): number | null {
+  if (value === undefined) return 1;
   if (value === null) return null;
-  const uses = value === undefined ? 1 : Number(typeof value === 'string' && value.trim() === '' ? Number.NaN : value);
-  if (Number.isInteger(uses) && uses >= 1 && uses <= LINK_LIMITS.uses) return uses;
+  const text = typeof value === 'number' ? String(value) : value;
+  const uses = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (uses >= 1 && uses <= LINK_LIMITS.uses) return uses;
   const expected = `A whole number from 1 to ${LINK_LIMITS.uses}, or null for any number.`;
   problems.push({ field: 'uses', sentence: SENTENCES.invalid, expected });
   return null;

@@ -155,7 +155,7 @@ async function make(request: PanelRequest): Promise<PanelAnswer> {
         min_amount: amountOf('min_amount'),
         max_amount: amountOf('max_amount'),
         description: form.get('description'),
-        uses: form.get('uses_count') || form.get('uses') || null,
+        uses: form.get('uses_count')?.trim() || form.get('uses') || null,
         valid_until: day === '' ? '' : `${day}T23:59:59Z`,
         ask: ASKABLE.filter((name) => form.has(`ask.${name}`)),
         authorise: form.has('authorise'),
