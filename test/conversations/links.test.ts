@@ -69,6 +69,7 @@ describe('making a link', () => {
     ['an unknown method', { methods: ['nothing'] }, ['methods']],
     ['an unknown question', { ask: ['password'] }, ['ask']],
     ['a script as an address', { success_url: 'javascript:alert(1)' }, ['success_url']],
+    ['a list as a switch', { authorise: [true] }, ['authorise']],
     ['a prefix with spaces', { order_prefix: 'a b' }, ['order_prefix']],
     ['a member that does not exist', { price: '1.00' }, ['price']],
   ])('%s is refused', async (_, terms, params) => {

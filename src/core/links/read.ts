@@ -177,7 +177,8 @@ export function readLink(
       `Up to ${LINK_LIMITS.orderPrefix} letters, digits, points, hyphens and underscores.`,
     ),
   };
-  if (!isAbsent(body.authorise) && flag.check(String(body.authorise), context) !== undefined) {
+  const isFlag = typeof body.authorise !== 'object' && flag.check(String(body.authorise), context) === undefined;
+  if (!isAbsent(body.authorise) && !isFlag) {
     problems.push({ field: 'authorise', sentence: 'This value should be true or false.' });
   }
   return problems.length > 0 ? { problems } : { terms };
