@@ -219,7 +219,9 @@ async function composeChargeback(
   const left = before.captured - before.refunded;
   if (input.event !== 'chargebackReversed') {
     const { chargedBack = left } = input;
-    return { ...composed, moved: lower(chargedBack, left) };
+    const isExpected = before.attention !== 'unexpected_chargeback';
+    const attention = isExpected ? composed.after.attention : await markBelow(gateway, before);
+    return { ...composed, after: { ...composed.after, attention }, moved: lower(chargedBack, left) };
   }
   const taken = (await gateway.payments.history(before)).findLast(({ toState, fromState }) => toState !== fromState);
   return { ...composed, moved: taken?.amount ?? left };

@@ -1,7 +1,8 @@
 /** The mark of a payment for the operator: the strongest one is kept, and a weaker one shows when that is removed. */
 import type { Attention } from '../../rules/attention.ts';
-import { isRetriable, type PaymentEvent } from '../../rules/states.ts';
-import type { HistoryRow, Payment } from '../../store/payments/payments.ts';
+import { LIMITS } from '../../rules/limits.ts';
+import { isOpen, isRetriable, type PaymentEvent } from '../../rules/states.ts';
+import type { HistoryRow, OperationRow, Payment } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
 
 /**
@@ -35,13 +36,54 @@ function hasLateSuccess({ connector }: Payment, history: readonly HistoryRow[]):
   return last !== undefined && isLate(last) && !history.some(({ event }) => event === 'lateRefunded');
 }
 
+/** After how many queries without an outcome an operation may have got its payment a mark. */
+const MARKED_AFTER: Readonly<Partial<Record<Attention, number>>> = {
+  wrong_amount: 0,
+  unresolved: LIMITS.queryBackoffMs.length,
+};
+
+const mayHaveMarked = ({ queryCount }: OperationRow, mark: Attention): boolean =>
+  queryCount > (MARKED_AFTER[mark] ?? Number.POSITIVE_INFINITY);
+
+/** Whether the outcome of an operation that may have got its payment the mark is not known. */
+async function isHeld(
+  { operations }: Gateway,
+  payment: Payment,
+  mark: Attention,
+  except?: OperationRow,
+): Promise<boolean> {
+  return (await operations.of(payment)).some(
+    (operation) =>
+      operation.operationId !== except?.operationId && operation.state === 'sent' && mayHaveMarked(operation, mark),
+  );
+}
+
+/** The mark once the outcome of this operation is known: another one may have got it, too. */
+export async function markWithout(
+  gateway: Gateway,
+  payment: Payment,
+  operation: OperationRow,
+): Promise<Attention | null> {
+  const { attention } = payment;
+  if (attention === null || !mayHaveMarked(operation, attention)) return attention;
+  return (await isHeld(gateway, payment, attention, operation)) ? attention : null;
+}
+
 /** The mark that remains when the present one is removed. */
-export async function markBelow({ payments }: Gateway, payment: Payment): Promise<Attention | null> {
-  if (payment.attention !== 'unexpected_chargeback') return null;
-  return hasLateSuccess(payment, await payments.history(payment)) ? 'late_success' : null;
+export async function markBelow(gateway: Gateway, payment: Payment): Promise<Attention | null> {
+  const { attention } = payment;
+  if (attention === null) return null;
+  const isHidden = (mark: Attention): boolean => strongerMark(attention, mark) !== mark;
+  if (isHidden('late_success') && hasLateSuccess(payment, await gateway.payments.history(payment)))
+    return 'late_success';
+  return isHidden('unresolved') && (await isHeld(gateway, payment, 'unresolved')) ? 'unresolved' : null;
 }
 
 export const takesBack = (event: PaymentEvent): boolean => event === 'chargedBack' || event === 'secondChargedBack';
+
+/** Whether an event tells the outcome of a payment that was open; that of an operation in flight only if it settles it. */
+const isOutcome = ({ state, busy }: Payment, event: PaymentEvent): boolean =>
+  isOpen(state) && (busy === null || event === 'settled');
 
 /** Whether an event of the table of states resolves a mark. */
 const RESOLVES: Readonly<Record<Attention, (payment: Payment, event: PaymentEvent) => boolean>> = {
@@ -51,8 +93,8 @@ const RESOLVES: Readonly<Record<Attention, (payment: Payment, event: PaymentEven
   // It stays until the operation in flight has its outcome and the provider is queried.
   conflict: ({ busy }, event) => busy === null || event === 'settled',
   // The clock ends a payment without knowing what the provider has of it.
-  wrong_amount: (_, event) => event !== 'abandoned',
-  unresolved: () => true,
+  wrong_amount: (payment, event) => isOutcome(payment, event) && event !== 'abandoned',
+  unresolved: isOutcome,
   risk_review: () => true,
 };
 

@@ -2,7 +2,9 @@
 import type { OperationOutcome, ProviderOperation } from '../../connectors/connector.ts';
 import { newId } from '../../lib/crypto/id.ts';
 import { isItemFault } from '../../lib/flow/faults.ts';
+import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
 import { Deadline } from '../../lib/time/deadline.ts';
+import type { Attention } from '../../rules/attention.ts';
 import { pendingDaysOf } from '../../rules/connectors.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -22,7 +24,7 @@ import type { Account, Gateway } from '../context.ts';
 import { isHeld } from '../installation/hold.ts';
 import { isLateSuccess, withHistory, writeWithRetry } from './advance.ts';
 import { callProvider, type Reply, sendDeadline } from './call.ts';
-import { strongerMark } from './marks.ts';
+import { markWithout, strongerMark } from './marks.ts';
 import { type IdempotencyKey, resultOfRepeat } from './operation-ids.ts';
 import { expireAfterRefusedVoid } from './provider.ts';
 import { scheduleNextQuery } from './query-schedule.ts';
@@ -292,17 +294,19 @@ async function writeOutcome(
     // As long as nothing was written since the intent, no other process can have written the outcome.
     const isUntouched = isNew && before.historyLength === payment.historyLength;
     if (!isUntouched) stored = (await gateway.operations.find(operation)) ?? operation;
-    return stored.state === 'sent'
-      ? composeOutcome(before, withAnswer(stored, outcome), outcome, call, now)
-      : undefined;
+    if (stored.state !== 'sent') return undefined;
+    const mark = await markWithoutOutcome(gateway, before, stored);
+    return composeOutcome(before, mark, withAnswer(stored, outcome), outcome, call, now);
   });
   return transition
     ? { payment: transition.after, operation: transition.operation as OperationRow }
     : { payment: current, operation: stored };
 }
 
+/** `mark` is that of the payment once the outcome is known. */
 function composeOutcome(
   before: PaymentWithDetails,
+  mark: Attention | null,
   operation: OperationRow,
   outcome: CheckedOutcome,
   call: CallRecord,
@@ -310,25 +314,30 @@ function composeOutcome(
 ): Transition {
   switch (outcome.kind) {
     case 'done':
-      return composeDone(before, operation, call, now);
+      return composeDone(before, mark, operation, call, now);
     case 'declined':
-      return composeDeclined(before, operation, outcome.reason, call, now);
+      return composeDeclined(before, mark, operation, outcome.reason, call, now);
     default:
-      return composeUnknown(before, operation, outcome.kind, call, now);
+      return composeUnknown(before, mark, operation, outcome.kind, call, now);
   }
 }
 
-function composeDone(before: PaymentWithDetails, operation: OperationRow, call: CallRecord, now: number): Transition {
+function composeDone(
+  before: PaymentWithDetails,
+  mark: Attention | null,
+  operation: OperationRow,
+  call: CallRecord,
+  now: number,
+): Transition {
   const { verb, amount } = operation;
   const { release, event: eventOf, effect } = OPERATION_RULES[verb];
   const event = eventOf(before, amount);
   const to = nextState(before.state, event);
-  const released: PaymentWithDetails = { ...withHistory(before, now), ...release(before, amount) };
+  const released: PaymentWithDetails = { ...withHistory(before, now), ...release(before, amount), attention: mark };
   const finished: OperationRow = { ...operation, state: 'done', dueAt: null, finishedAt: now };
   const written = { before, actor: verb === 'expiry' ? 'clock' : 'provider', call, operation: finished } as const;
   if (to !== undefined) {
-    const cleared = { ...released, ...effect(before, amount), ...clearedAttention(operation, before) };
-    const after = { ...cleared, ...queriedAfterConflict(before, now), state: to };
+    const after = { ...released, ...effect(before, amount), ...queriedAfterConflict(before, now), state: to };
     return { ...written, after, event };
   }
   // Other events changed the state first: the hold is released, and a refund still counts.
@@ -341,6 +350,7 @@ function composeDone(before: PaymentWithDetails, operation: OperationRow, call: 
 
 function composeDeclined(
   before: PaymentWithDetails,
+  mark: Attention | null,
   operation: OperationRow,
   reason: string,
   call: CallRecord,
@@ -355,7 +365,7 @@ function composeDeclined(
     ...OPERATION_RULES[verb].release(before, amount),
     ...queriedAfterDecline(verb, now),
     ...queriedAfterConflict(before, now),
-    ...clearedAttention(operation, before),
+    attention: mark,
     ...(isFullyCaptured && { captured: before.authorised }),
   };
   const finished: OperationRow = { ...operation, state: 'declined', reason, dueAt: null, finishedAt: now };
@@ -364,6 +374,7 @@ function composeDeclined(
 
 function composeUnknown(
   before: PaymentWithDetails,
+  resolved: Attention | null,
   operation: OperationRow,
   kind: 'accepted' | 'unknown' | 'notFound' | 'wrongAmount',
   call: CallRecord,
@@ -373,7 +384,7 @@ function composeUnknown(
   const pendingDays = kind === 'accepted' ? pendingDaysOf(before.connector).operations : 0;
   const next = scheduleNextQuery(operation.queryCount, now, 'open', pendingDays);
   const { queryCount, dueAt, isBackoffExhausted } = next;
-  const kept = kind === 'accepted' && before.attention === 'unresolved' ? null : before.attention;
+  const kept = kind === 'accepted' && before.attention === 'unresolved' ? resolved : before.attention;
   const mark = kind === 'wrongAmount' ? 'wrong_amount' : isBackoffExhausted ? 'unresolved' : undefined;
   // A late refund keeps the mark that it is about.
   const isMarked = mark !== undefined && !LATE_OPERATIONS.includes(operation.verb);
@@ -397,11 +408,13 @@ function queriedAfterDecline(verb: OperationVerb, now: number): PaymentChanges {
   return verb === 'void' || verb === 'reversal' ? { dueAt: now } : {};
 }
 
-/** The outcome of an operation clears the mark that the payment got while the outcome was unknown. */
-const clearedAttention = ({ queryCount, verb }: OperationRow, { attention }: Payment): PaymentChanges =>
-  queryCount > 0 && !LATE_OPERATIONS.includes(verb) && (attention === 'unresolved' || attention === 'wrong_amount')
-    ? { attention: null }
-    : {};
+/** The outcome of an operation clears the mark that the payment got while it was unknown; not the one that a late refund is about. */
+const markWithoutOutcome = (
+  gateway: Gateway,
+  before: Payment,
+  operation: OperationRow,
+): MaybePromise<Attention | null> =>
+  LATE_OPERATIONS.includes(operation.verb) ? before.attention : markWithout(gateway, before, operation);
 
 /** The provider reported a settlement while the operation was in flight: a query resolves the conflict. */
 const queriedAfterConflict = ({ attention }: PaymentWithDetails, now: number): PaymentChanges =>

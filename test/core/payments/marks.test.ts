@@ -76,3 +76,85 @@ describe('a late success', () => {
     expect(await markOf(id)).toBeNull();
   });
 });
+
+describe('a refund without an outcome', () => {
+  const unknown = () => ({ kind: 'unknown' }) as const;
+  const refund = (id: string, amount: string) => shop.admin('POST', `/payments/${id}/refund`, { amount });
+  const SOON = 5;
+
+  /** A payment with a refund of 4.00 that the provider knows nothing of, after all pauses between queries. */
+  async function unresolved(): Promise<string> {
+    const id = await sale('SETTLED');
+    provider.does({ operate: unknown, queryOperation: unknown });
+    await refund(id, '4.00');
+    await shop.rows(`update operations set query_count = 9 where payment_id = '${id}'`);
+    await shop.advanceClock(SOON);
+    await expect.poll(() => markOf(id)).toBe('unresolved');
+    return id;
+  }
+
+  /** The provider knows the outcome of the refund now. */
+  async function resolve(id: string): Promise<void> {
+    provider.does({});
+    await shop.advanceClock(86_400);
+    await expect.poll(async () => (await shop.inspect(id)).operations[0].state).toBe('done');
+  }
+
+  test('stays marked after a chargeback and its reversal, until it has one', async () => {
+    const id = await unresolved();
+    for (const [type, status] of [
+      ['chargeback', 'CHARGEBACK'],
+      ['chargeback_reversed', 'SETTLED'],
+      ['chargeback', 'CHARGEBACK'],
+    ]) {
+      await tell(id, { type });
+      expect(await shop.inspect(id)).toMatchObject({ status, attention: 'unresolved' });
+    }
+    await resolve(id);
+    expect(await shop.inspect(id)).toMatchObject({ refunded: '4.00', attention: null });
+  });
+
+  test.each([
+    ['is done', { kind: 'done' }],
+    ['is declined', { kind: 'declined', reason: 'No.' }],
+    ['is pending', { kind: 'accepted' }],
+  ] as const)('stays marked when another one %s', async (_, outcome) => {
+    const id = await unresolved();
+    for (const operate of [() => outcome, unknown]) {
+      const queryOperation = ({ amount }: { amount: bigint }) => (amount === 400n ? unknown() : outcome);
+      provider.does({ operate, queryOperation });
+      await refund(id, '1.00');
+      await shop.advanceClock(SOON);
+      await expect
+        .poll(async () => (await shop.inspect(id)).operations.at(-1).state)
+        .toBe(outcome.kind === 'accepted' ? 'sent' : outcome.kind);
+      expect(await markOf(id)).toBe('unresolved');
+    }
+    await resolve(id);
+    await expect.poll(() => markOf(id)).toBeNull();
+  });
+
+  test('is marked when a late success that hid it is dismissed', async () => {
+    const id = await unresolved();
+    await settled(id, { id: 'another-payment' });
+    expect(await markOf(id)).toBe('late_success');
+    await decide(id, 'dismiss');
+    expect(await markOf(id)).toBe('unresolved');
+    await decide(id, 'dismiss');
+    expect(await markOf(id)).toBeNull();
+  });
+});
+
+test('an operation that failed after it was done stays marked when a refund gets its outcome by a query', async () => {
+  const id = await sale('SETTLED');
+  await shop.admin('POST', `/payments/${id}/refund`, { amount: '1.00' });
+  const operation = (await shop.inspect(id)).operations[0].operation_id;
+  const failed = { reference: id, operation, type: 'operation', status: 'declined' };
+  await receiveNotifications(shop.gateway, 'vcard', [{ eventId: newId(), reference: id, operation, body: failed }]);
+  expect(await markOf(id)).toBe('unresolved');
+  provider.does({ operate: () => ({ kind: 'unknown' }) });
+  await shop.admin('POST', `/payments/${id}/refund`, { amount: '2.00' });
+  await shop.advanceClock(5);
+  await expect.poll(async () => (await shop.inspect(id)).refunded).toBe('3.00');
+  expect(await markOf(id)).toBe('unresolved');
+});
