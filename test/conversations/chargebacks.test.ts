@@ -209,6 +209,42 @@ describe('what the provider reports afterwards', () => {
     expect(await rowOf(id)).toMatchObject({ state: 'open', amount: '200' });
   });
 
+  test('a reversal returns its own chargeback only; that of another one is recorded', async () => {
+    const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+    for (const [type, chargeback] of [
+      ['chargeback', 'cb-1'],
+      ['chargeback_reversed', 'cb-1'],
+      ['chargeback', 'cb-2'],
+      // Repeated, and of a dispute that was never reported.
+      ['chargeback_reversed', 'cb-1'],
+      ['chargeback_reversed', 'cb-3'],
+    ])
+      await tell(id, { type, chargeback });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', attention: null });
+    expect(await rowOf(id)).toMatchObject({ state: 'open' });
+    await tell(id, { type: 'chargeback_reversed', chargeback: 'cb-2' });
+    // The money of this one is back already.
+    await tell(id, { type: 'chargeback', chargeback: 'cb-3' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+    expect(await rowOf(id)).toMatchObject({ state: 'won' });
+    expect((await moves(id)).map(([event]: string[]) => event)).toEqual([
+      ...['chargedBack', 'chargebackReversed', 'chargedBack', 'noted chargebackReversed', 'noted chargebackReversed'],
+      ...['chargebackReversed', 'noted chargedBack'],
+    ]);
+  });
+
+  test('a chargeback beside the open one is marked until it is reversed itself', async () => {
+    const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+    const part = { amount: '300', currency: 'USD' };
+    for (const chargeback of ['cb-1', 'cb-2']) await tell(id, { type: 'chargeback', chargeback, ...part });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', attention: 'unexpected_chargeback' });
+    await tell(id, { type: 'chargeback_reversed', chargeback: 'cb-1' });
+    await tell(id, { type: 'chargeback_reversed', chargeback: 'cb-1' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: 'unexpected_chargeback' });
+    await tell(id, { type: 'chargeback_reversed', chargeback: 'cb-2' });
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+  });
+
   test('a reversal that arrives before its chargeback waits for it', async () => {
     const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
     await tell(id, { type: 'chargeback_reversed' });

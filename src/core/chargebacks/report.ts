@@ -11,15 +11,10 @@ import {
   RESPONSE_DAYS,
 } from '../../rules/chargebacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type {
-  CallRecord,
-  HistoryRow,
-  Payment,
-  PaymentChanges,
-  PaymentWithDetails,
-} from '../../store/payments/payments.ts';
+import type { CallRecord, Payment, PaymentChanges, PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
 import { advance } from '../payments/advance.ts';
+import { isOfAnother, isTaken } from './disputes.ts';
 
 export type ChargebackOutcome = Extract<Outcome, { kind: ChargebackEvent }>;
 
@@ -74,9 +69,6 @@ export async function chargebackProgress(
   return chargebackReference !== undefined && isKnown ? 'repeated' : 'new';
 }
 
-const TAKEN: readonly string[] = ['chargedBack', 'secondChargedBack'].flatMap((event) => [event, `noted ${event}`]);
-const isTaken = ({ event }: HistoryRow): boolean => TAKEN.includes(event);
-
 /**
  * Puts the chargeback on the list before its payment changes: a payment that was charged back is always on it. If the
  * process dies in between, the notification is applied again.
@@ -90,8 +82,10 @@ export async function applyChargeback(
 ): Promise<PaymentWithDetails> {
   const { kind, chargedBack, chargebackReference } = outcome;
   const stage = CHARGEBACK_EVENTS[kind];
-  if (stage) await recordChargeback(gateway, payment, outcome, stage);
-  else await gateway.chargebacks.report(payment, 'won', gateway.clock.now(payment.mid));
+  if (!isOfAnother(await gateway.payments.history(payment), kind, chargebackReference)) {
+    if (stage) await recordChargeback(gateway, payment, outcome, stage);
+    else await gateway.chargebacks.report(payment, 'won', gateway.clock.now(payment.mid));
+  }
   return advance(gateway, payment, {
     event: kind,
     actor: 'provider',

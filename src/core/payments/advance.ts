@@ -21,6 +21,7 @@ import type {
 } from '../../store/payments/payments.ts';
 import { composeCallback } from '../callbacks/compose.ts';
 import { cardsAfter } from '../cards/vault.ts';
+import { isNamed, isOfAnother, isOfNoted } from '../chargebacks/disputes.ts';
 import type { Gateway } from '../context.ts';
 import { hasReceipt } from '../receipts/receipts.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
@@ -200,19 +201,28 @@ function composeCaptured(before: PaymentWithDetails, input: EventInput, captured
   return { ...composed, after: { ...composed.after, captured }, moved: captured };
 }
 
-/** A chargeback takes at most what is left of the payment; a reversal returns what was taken last. */
+/** A chargeback takes at most what is left of the payment; a reversal returns what was taken last, if it is of that. */
 async function composeChargeback(
   gateway: Gateway,
   before: PaymentWithDetails,
   input: EventInput & { event: ChargebackEvent },
   now: number,
 ): Promise<Transition> {
-  const composed = composeTransition(before, input, now);
+  const history = await gateway.payments.history(before);
+  const reference = input.call?.chargeback;
+  const composed = isOfAnother(history, input.event, reference)
+    ? composeNoted(before, input, now)
+    : composeTransition(before, input, now);
   if (composed.event !== input.event) {
-    // The bank has taken a part, and takes another one by a chargeback of its own: the operator has to look at it.
-    const isSeparate = before.state === 'CHARGEBACK' && (await isNewChargeback(gateway, before, input));
+    // The bank has taken a part, and takes another one by a chargeback of its own: the operator has to look at it. One without
+    // a name may be a repetition.
+    const isSeparate =
+      takesBack(input.event) &&
+      before.state === 'CHARGEBACK' &&
+      reference !== undefined &&
+      !isNamed(history, reference);
     if (isSeparate) return { ...composed, after: { ...composed.after, attention: 'unexpected_chargeback' } };
-    return isReturned(before, input.event)
+    return isReturned(before, input.event) && isOfNoted(history, reference)
       ? { ...composed, after: { ...composed.after, attention: await markBelow(gateway, before) } }
       : composed;
   }
@@ -223,19 +233,8 @@ async function composeChargeback(
     const attention = isExpected ? composed.after.attention : await markBelow(gateway, before);
     return { ...composed, after: { ...composed.after, attention }, moved: lower(chargedBack, left) };
   }
-  const taken = (await gateway.payments.history(before)).findLast(({ toState, fromState }) => toState !== fromState);
+  const taken = history.findLast(({ toState, fromState }) => toState !== fromState);
   return { ...composed, moved: taken?.amount ?? left };
-}
-
-/** Whether the provider names a chargeback that the history does not have; one without a name may be a repeat. */
-async function isNewChargeback(
-  { payments }: Gateway,
-  before: PaymentWithDetails,
-  { event, call }: EventInput,
-): Promise<boolean> {
-  const reference = call?.chargeback;
-  if (!takesBack(event) || reference === undefined) return false;
-  return !(await payments.history(before)).some((row) => row.call?.chargeback === reference);
 }
 
 /**
