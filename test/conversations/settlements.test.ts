@@ -201,8 +201,7 @@ describe('a cut', () => {
     const cutter = { kind: 'system', id: null, name: 'test', address: null } as const;
     await sale(merchant, '1.00');
     const cuts = [shop.gateway, other].map(async (gateway) => {
-      for (let times = 0; times < 8; times++)
-        await cutSettlement(gateway, cutter, owner, undefined, (newest) => newest);
+      for (let times = 0; times < 8; times++) await cutSettlement(gateway, cutter, owner, undefined);
     });
     const sales = [1, 2, 3].map(async () => {
       for (let times = 0; times < 5; times++) await sale(merchant, '1.00');
@@ -222,6 +221,10 @@ describe('a cut', () => {
     await sale(merchant, '1.00');
     const first = await cut(merchant);
     expect(await cut(merchant, { until: first.until })).toEqual(first);
+    await shop.advanceClock(2, merchant.mid);
+    await sale(merchant, '2.00');
+    await cut(merchant);
+    expect(await cut(merchant, { until: first.until })).toEqual(first);
   });
 
   test('has what was posted before its time; the rest is in the next one', async () => {
@@ -231,8 +234,8 @@ describe('a cut', () => {
     await sale(merchant, '5.00');
     const until = new Date(shop.gateway.clock.now(merchant.mid) - 3_600_000).toISOString();
     expect(await cut(merchant, { until })).toMatchObject({ closing: '10.00', payout: '10.00' });
-    const again = await call('POST', '/settlements', { mid: merchant.mid, currency: 'USD', until });
-    expect(again).toMatchObject({ status: 200, body: { number: 1 } });
+    const again = () => call('POST', '/settlements', { mid: merchant.mid, currency: 'USD', until });
+    expect(await again()).toMatchObject({ status: 200, body: { number: 1 } });
     expect(await cut(merchant)).toMatchObject({
       number: 2,
       opening: '10.00',
@@ -240,10 +243,11 @@ describe('a cut', () => {
       withheld: [{ reason: 'earlier', amount: '10.00' }],
       payout: '5.00',
     });
+    expect(await again()).toMatchObject({ status: 200, body: { number: 1 } });
     await refused(400, /until.*later settlement/, 'POST', '/settlements', {
       mid: merchant.mid,
       currency: 'USD',
-      until,
+      until: new Date(Date.parse(until) + 1).toISOString(),
     });
   });
 

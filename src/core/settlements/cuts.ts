@@ -45,29 +45,28 @@ function compose(
 }
 
 /**
- * Cuts a settlement of everything that was posted before a moment; without one, until now. `onLater` decides what happens
- * if a later one was cut already.
+ * Cuts a settlement of everything that was posted before a moment; without one, until now. The same cut twice is one,
+ * also if a later one was made since. Undefined if a later one was made, and none at this moment.
  */
 export async function cutSettlement(
   gateway: Gateway,
   by: Caller,
   owner: Owner,
   until: number | undefined,
-  onLater: (newest: Settlement) => Settlement,
-): Promise<Cut> {
-  const cuts = await withCompleteLedger(gateway, (historyNumber) =>
+): Promise<Cut | undefined> {
+  const [cut] = await withCompleteLedger(gateway, (historyNumber) =>
     gateway.settlements.cut([owner], historyNumber, {
       until: (_, { newest }) => {
         // What is posted in this millisecond belongs to it.
         if (until === undefined) return gateway.clock.now(owner.mid) + 1;
-        // Answers have the time of a cut in whole seconds.
-        if (newest && (newest.untilAt === until || newest.untilAt - (newest.untilAt % 1000) === until)) return newest;
-        return newest && newest.untilAt > until ? onLater(newest) : until;
+        return newest && newest.untilAt >= until ? newest : until;
       },
       compose: (_, facts, at, sums) => compose(gateway, by, owner, facts, at, sums),
     }),
   );
-  return cuts[0] as Cut;
+  if (!cut || cut.isNew || until === undefined || cut.settlement.untilAt < until) return cut;
+  const settlement = await gateway.settlements.ofCut(owner, until);
+  return settlement && { settlement, isNew: false };
 }
 
 export const CYCLE: Caller = { kind: 'system', id: null, name: 'settlement cycle', address: null };

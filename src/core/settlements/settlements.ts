@@ -42,10 +42,10 @@ export async function cutByHand(gateway: Gateway, principal: Principal, by: Call
   const mid = await readMid(gateway, principal, input.mid);
   const currency = readCurrency(input.currency);
   const until = readUntil(input.until, gateway.clock.now(mid));
-  const { settlement, isNew } = await cutSettlement(gateway, by, { mid, currency }, until, () => {
+  const cut = await cutSettlement(gateway, by, { mid, currency }, until);
+  if (!cut)
     throw invalidField('until', 'A later settlement was cut already.', { expected: 'A time after the last cut.' });
-  });
-  return { settlement: shownTo(principal, settlement), isNew };
+  return { ...cut, settlement: shownTo(principal, cut.settlement) };
 }
 
 /** Newest first. */

@@ -44,6 +44,8 @@ export interface SettlementStore {
     historyNumber: bigint,
     cutting: Cutting,
   ): Promise<readonly (Cut | undefined)[] | undefined>;
+  /** The one that was cut at a moment; answers have the time of a cut in whole seconds. */
+  ofCut(owner: Owner, until: number): Promise<Settlement | undefined>;
   /** Newest first; `before` is the last one of the page before. */
   list(filter: SettlementFilter, limit: number, before?: string): Promise<Settlement[]>;
   /** Oldest first. */
@@ -75,6 +77,15 @@ export function createSettlementStore({ query }: Database): SettlementStore {
   return {
     cut: (owners, historyNumber, cutting) =>
       query.transaction().execute((transaction) => cutTogether(transaction, owners, historyNumber, cutting)),
+
+    async ofCut({ mid, currency }, until) {
+      const { rows } = await sql<SettlementRow>`
+        select * from settlements
+        where mid = ${mid}::uuid and currency = ${currency} and state <> 'void'
+          and (until_at = ${iso(until)}::timestamptz or date_trunc('second', until_at) = ${iso(until)}::timestamptz)
+        order by until_at = ${iso(until)}::timestamptz desc, number desc limit 1`.execute(query);
+      return rows[0] && settlementOf(rows[0]);
+    },
 
     async list({ mids, mid, state, settlementId }, limit, before) {
       let found = query.selectFrom('settlements').selectAll().orderBy('settlementId', 'desc').limit(limit);
