@@ -412,4 +412,18 @@ describe('what comes later', () => {
     await deliver();
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: 'unresolved' });
   });
+
+  test.each(['CAPTURE_FAILED', 'REFUNDED_REVERSED'])('%s while a refund is pending: marked at once', async (code) => {
+    const id = await byCard();
+    await refund(id, '4.00');
+    const pending = adyen.webhooks();
+    adyen.report(code as 'REFUND', true, about(id), { psp: `F${psp(id)}`, original: psp(id) });
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ operations: [{ state: 'sent' }], attention: 'unresolved' });
+    // The refund is queried meanwhile, which says nothing about the failure.
+    await shop.advanceClock(3600, merchant.mid);
+    expect(await shop.inspect(id)).toMatchObject({ operations: [{ state: 'sent' }], attention: 'unresolved' });
+    for (const { body } of pending) expect(await send(body)).toEqual([200, '[accepted]']);
+    expect(await shop.inspect(id)).toMatchObject({ refunded: '4.00', attention: 'unresolved' });
+  });
 });

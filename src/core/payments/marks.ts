@@ -58,7 +58,16 @@ async function isHeld(
   );
 }
 
-/** The mark once the outcome of this operation is known: another one may have got it, too. */
+/** Whether the provider reported what the gateway does not handle, such as a refund that came back, and nobody decided since. */
+async function isDoubted({ payments }: Gateway, payment: Payment, mark: Attention): Promise<boolean> {
+  if (mark !== 'unresolved') return false;
+  const last = (await payments.history(payment)).findLast(
+    ({ event }) => event === 'doubted' || DECISIONS.includes(event),
+  );
+  return last?.event === 'doubted';
+}
+
+/** The mark once the outcome of this operation is known: it may have another reason, too. */
 export async function markWithout(
   gateway: Gateway,
   payment: Payment,
@@ -66,7 +75,9 @@ export async function markWithout(
 ): Promise<Attention | null> {
   const { attention } = payment;
   if (attention === null || !mayHaveMarked(operation, attention)) return attention;
-  return (await isHeld(gateway, payment, attention, operation)) ? attention : null;
+  const isKept =
+    (await isHeld(gateway, payment, attention, operation)) || (await isDoubted(gateway, payment, attention));
+  return isKept ? attention : null;
 }
 
 /** The mark that remains when the present one is removed. */

@@ -4,7 +4,7 @@ import { isText, storable } from '../../lib/text/json.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
 import type { NotificationCursor, NotificationRow } from '../../store/payments/notifications.ts';
-import type { CallRecord, FormerSubmission, PaymentWithDetails } from '../../store/payments/payments.ts';
+import type { CallRecord, FormerSubmission, OperationRow, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import {
   applyChargeback,
@@ -295,6 +295,10 @@ async function resume(gateway: Gateway, payment: PaymentWithDetails, account: Ac
   return nextStep?.kind === 'redirect' ? 'unanswered' : 'done';
 }
 
+/** Whether the answer that has the provider's reference of one of ours may not be written yet. */
+const hasUnanswered = (operations: readonly OperationRow[]): boolean =>
+  operations.some(({ state, providerReference }) => state === 'sent' && providerReference === null);
+
 /** The provider reports the outcome of a capture, void or refund. */
 async function applyToOperation(
   gateway: Gateway,
@@ -310,16 +314,14 @@ async function applyToOperation(
   );
   const isFailure = meaning.kind === 'operation' && meaning.outcome.kind === 'declined';
   if (!operation && !isFailure && meaning.kind === 'operation' && meaning.verb !== undefined) {
-    // The answer that has the provider's reference of one of ours may not be written yet.
-    const isOurs = operations.some((each) => each.state === 'sent' && each.providerReference === null);
     const { operationReference } = row;
-    if (isOurs || operationReference === null) return 'unmatched';
+    if (hasUnanswered(operations) || operationReference === null) return 'unmatched';
     const { verb, outcome } = meaning;
     const applied = await applyElsewhere(gateway, payment, account, verb, operationReference, outcome);
     return applied === 'done' ? 'done' : 'unmatched';
   }
-  // The capture of a sale is no operation of ours. One whose answer is not written yet may have another reference.
-  const isOurs = operations.some(({ state }) => state === 'sent') || payment.captured === 0n;
+  // The capture of a sale is no operation of ours. One whose answer is not written yet may have this reference.
+  const isOurs = hasUnanswered(operations) || payment.captured === 0n;
   if (!operation && (!isFailure || isOurs)) return 'unmatched';
   if (!operation || (operation.state === 'done' && isFailure)) {
     const call = { verb: 'notification', connector: row.connector, outcome: 'operation failed', tookMs: 0 } as const;
