@@ -206,8 +206,8 @@ function chargesOf(payment: LedgerPayment, movements: readonly Movement[], { sel
   return combined(charges);
 }
 
-/** What becomes available with a sale: itself, its fee, and what is withheld of it. Everything else counts at once. */
-export const DELAYED: readonly Category[] = ['sale', 'fee.sale', 'reserve_held'];
+/** What becomes available with a sale: itself, its fee, and what is withheld of it and released. Everything else counts at once. */
+export const DELAYED: readonly Category[] = ['sale', 'fee.sale', 'reserve_held', 'reserve_released'];
 
 /** What is withheld of a sale, or nothing. */
 function reserveOf({ seq, at, category, amount }: Movement, terms: readonly SettlementTerms[]): Movement[] {

@@ -150,6 +150,25 @@ describe('terms', () => {
     await shop.advanceClock(60 * DAY, merchant.mid);
     expect(await balance(merchant)).toMatchObject({ available: '100.00', reserve: '0.00', total: '100.00' });
   });
+
+  test('a reserve is not available before its sale', async () => {
+    const merchant = await shop.newMerchant();
+    await setTerms(merchant, { delay_days: 10, reserve: { percent: '10', days: 3 } });
+    await sale(merchant, '100.00');
+    await shop.advanceClock(5 * DAY, merchant.mid);
+    expect(await balance(merchant)).toMatchObject({ available: '0.00', pending: '100.00', reserve: '0.00' });
+    expect(await cut(merchant)).toMatchObject({
+      closing: '100.00',
+      withheld: [{ reason: 'pending', amount: '100.00' }],
+      payout: '0.00',
+    });
+    const { items } = await done('GET', `/ledger/entries?mid=${merchant.mid}`);
+    expect(items.map(({ category }: { category: string }) => category)).toContain('reserve_released');
+    expect(new Set(items.map(({ available_on: day }: { available_on: string }) => day)).size).toBe(1);
+    await shop.advanceClock(6 * DAY, merchant.mid);
+    expect(await balance(merchant)).toMatchObject({ available: '100.00', pending: '0.00' });
+    expect(await cut(merchant)).toMatchObject({ closing: '100.00', withheld: [], payout: '100.00' });
+  });
 });
 
 describe('a cut', () => {
@@ -483,6 +502,16 @@ describe('the calendar', () => {
     await foldProjections(shop.gateway);
     expect(await availableOn()).toEqual([after, before]);
     await done('PUT', '/holidays', { holidays: [] });
+  });
+
+  test('a reserve is paid by a cut on the day of its release, where that begins after the day of UTC', async () => {
+    const merchant = await shop.newMerchant();
+    await setTerms(merchant, { time_zone: 'Pacific/Pago_Pago', reserve: { percent: '10', days: 1 } });
+    await sale(merchant, '100.00');
+    const now = new Date();
+    const fiveLater = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 2, 5);
+    await shop.advanceClock(Math.round((fiveLater - now.getTime()) / 1000), merchant.mid);
+    expect(await cut(merchant)).toMatchObject({ closing: '100.00', withheld: [], payout: '100.00' });
   });
 
   test('a balance is available, and a payout approved, by the day of its currency, where it begins before that of UTC', async () => {

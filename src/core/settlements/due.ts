@@ -3,6 +3,7 @@ import { idOf, timeOfId } from '../../lib/crypto/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { composeEntry, type LedgerEntry } from '../../rules/ledger.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { settlementDay } from '../../rules/settlement-calendar.ts';
 import type { ReserveSlice } from '../../store/settlements/reserve.ts';
 import type { Owner } from '../../store/settlements/settlements.ts';
 import type { Gateway } from '../context.ts';
@@ -10,17 +11,21 @@ import { catchUp } from '../installation/catch-up.ts';
 import { withCompleteLedger } from '../ledger/fold.ts';
 import { cutCycles } from './cuts.ts';
 
-/** The id of the release depends on what was held, and is in the partition of the payment. */
-const releaseOf = (gateway: Gateway, { entryId, mid, paymentId, currency, amount }: ReserveSlice): LedgerEntry =>
-  composeEntry(
+/** The id of the release depends on what was held, and is in the partition of the payment. It is not available before its sale. */
+function releaseOf(gateway: Gateway, slice: ReserveSlice): LedgerEntry {
+  const { entryId, mid, paymentId, currency, amount, availableOn, timeZone } = slice;
+  const postedAt = gateway.clock.now(mid);
+  const today = settlementDay(postedAt, timeZone);
+  return composeEntry(
     {
       sourceId: idOf(timeOfId(paymentId), entryId.replaceAll('-', '')),
       category: 'reserve_released',
-      ...{ mid, paymentId, currency },
-      postedAt: gateway.clock.now(mid),
+      ...{ mid, paymentId, currency, postedAt },
+      availableOn: [today, availableOn].sort().at(-1) as string,
     },
     { amount },
   );
+}
 
 /** Cuts together; if that fails, each alone, and what fails alone is tried again later, so that the others go on. */
 async function cutDue(gateway: Gateway, owners: readonly Owner[]): Promise<void> {

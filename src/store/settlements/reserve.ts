@@ -13,6 +13,10 @@ export interface ReserveSlice {
   paymentId: string;
   currency: string;
   amount: bigint;
+  /** The day from which its sale is available, such as `2026-11-15`. */
+  availableOn: string;
+  /** Of the account's days. */
+  timeZone: string;
 }
 
 export interface ReserveStore {
@@ -41,10 +45,17 @@ export async function keepSlices(client: Client, entries: readonly LedgerEntry[]
   await client.query({ text: KEEP, values: [held.map(({ sourceId }) => sourceId), held.map(({ seq }) => seq)] });
 }
 
+/** While the ledger is built again, slices wait for the entries that they are of. */
 const CLAIM = `
   with ${CLOCK}
-  select s.entry_id, s.mid, s.payment_id, s.currency, s.amount
-  from reserve_slices s left join clock_offsets c on c.mid = s.mid
+  select s.entry_id, s.mid, s.payment_id, s.currency, s.amount, e.available_on::text as available_on, t.time_zone
+  from reserve_slices s
+  join ledger_entries e on e.source_id = s.payment_id and e.category = 'reserve_held' and e.entry_id = s.entry_id
+  cross join lateral (
+    select time_zone from settlement_terms t where t.mid = s.mid and t.currency = s.currency
+    order by t.valid_from desc limit 1
+  ) t
+  left join clock_offsets c on c.mid = s.mid
   where s.due_at <= (select now + furthest from clock)
     and s.due_at <= (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms'
   order by s.due_at limit `;
