@@ -43,6 +43,8 @@ export interface Submission extends ProviderMemory {
   openedAt: number;
   /** Until when the payer may pay, for a provider that can end its page then. */
   payerUntil?: number | undefined;
+  /** A part was refunded, as far as is known. */
+  isRefunded?: boolean;
   /** The text on the payer's statement. */
   descriptor: string;
   identifier: string;
@@ -173,7 +175,7 @@ export interface ChargebackFields {
   chargebackReference?: string | undefined;
 }
 
-/** A refund that was made at the provider itself, such as in its dashboard. */
+/** A refund that was made at the provider itself, such as in its dashboard, or any refund that failed. */
 export interface RefundElsewhere {
   /** The provider's id of the refund; each one counts once. */
   reference: string;
@@ -186,7 +188,7 @@ export interface RefundElsewhere {
 export interface SettledFields {
   /** What was captured of the amount, which may be a part of an authorisation; everything if omitted. */
   captured?: ReportedAmount | undefined;
-  /** The refunds that the gateway did not make; of queries only. */
+  /** The refunds that the gateway did not make, and all that failed; of queries only. */
   refunds?: readonly RefundElsewhere[] | undefined;
 }
 

@@ -191,6 +191,26 @@ describe('what is done in the web app of Mollie', () => {
   });
 });
 
+test.each([RefundStatus.failed, RefundStatus.canceled])(
+  'a refund of the gateway that was done is %s later: the operator sees its amount, and is told once',
+  async (status) => {
+    const { id, at } = await paid();
+    await shop.admin('POST', `/payments/${id}/refund`, { amount: '3.00' });
+    const [refund] = mollie.find(id)?.refunds ?? [];
+    Object.assign(refund as object, { status });
+    await mollie.notify(at);
+    const payment = await shop.inspect(id);
+    expect(payment).toMatchObject({ status: 'SETTLED', refunded: '3.00', attention: 'unresolved' });
+    expect(payment.provider_calls.at(-1)).toMatchObject({
+      outcome: 'refund failed',
+      reported: expect.stringContaining('3.00'),
+    });
+    await shop.admin('POST', `/payments/${id}/attention`, { resolve: 'dismiss', note: 'Sent again.' });
+    await mollie.notify(at);
+    expect(await shop.inspect(id)).toMatchObject({ attention: null, operations: [{ state: 'done' }] });
+  },
+);
+
 describe('a payment that waits for its payer', () => {
   const HOUR = 3600;
 

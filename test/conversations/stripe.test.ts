@@ -310,7 +310,43 @@ describe('what is done in the dashboard of Stripe', () => {
     // It comes back: a case for the operator.
     stripe.failRefund(first);
     await expect.poll(async () => (await shop.inspect(id)).attention, PROVIDER_POLL).toBe('unresolved');
+    expect((await shop.inspect(id)).provider_calls.at(-1)).toMatchObject({
+      outcome: 'refund failed',
+      reported: '2.00 USD',
+    });
   });
+
+  test('the only refund comes back: Stripe no longer counts it, and the operator has to look at it', async () => {
+    const { id } = await payByCard();
+    const refund = stripe.refundElsewhere(id, 200);
+    await expect.poll(async () => (await shop.inspect(id)).refunded, PROVIDER_POLL).toBe('2.00');
+    stripe.failRefund(refund);
+    await expect.poll(async () => (await shop.inspect(id)).attention, PROVIDER_POLL).toBe('unresolved');
+    expect((await shop.inspect(id)).provider_calls.at(-1)).toMatchObject({ reported: '2.00 USD' });
+  });
+});
+
+describe('a refund of the gateway that comes back', () => {
+  test.each(['refund.failed', 'refund.updated', 'charge.refund.updated'] as const)(
+    '%s: the operator sees its amount, and is told once',
+    async (type) => {
+      stripe.webhookUrls = webhookUrls;
+      const { id } = await payByCard();
+      await shop.admin('POST', `/payments/${id}/refund`, { amount: '10.00' });
+      const [{ operation_id }] = (await shop.inspect(id)).operations;
+      const refund = stripe.refundOf(operation_id);
+      refund.status = 'failed';
+      stripe.send(type, refund);
+      await expect.poll(() => attentionOf(id), PROVIDER_POLL).toBe('unresolved');
+      const payment = await shop.inspect(id);
+      expect(payment).toMatchObject({ status: 'REFUND', refunded: '10.00' });
+      expect(payment.provider_calls.at(-1)).toMatchObject({ outcome: 'refund failed', reported: '10.00 USD' });
+      await shop.admin('POST', `/payments/${id}/attention`, { resolve: 'dismiss', note: 'Transferred to the payer.' });
+      stripe.failRefund(refund);
+      const { body } = await shop.admin('POST', `/payments/${id}/refund`, { amount: '1.00' });
+      expect([body.error_code, await attentionOf(id)]).toEqual([208005, null]);
+    },
+  );
 });
 
 describe('a payment that waits for its payer at Stripe', () => {

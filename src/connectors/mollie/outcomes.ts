@@ -136,22 +136,21 @@ function chargebackOf(payment: Payment) {
   } as const;
 }
 
-/** What was captured of an authorisation, and the refunds that were made in the web app of Mollie. */
+/** What was captured of an authorisation, the refunds that were made in the web app of Mollie, and those that failed. */
 function settledOf({ captureMode, amountCaptured, _embedded }: Payment) {
-  const refunds = (_embedded?.refunds ?? []).filter(
-    ({ metadata }) => !(isObject(metadata) && metadata.operation !== undefined),
-  );
+  const refunds = _embedded?.refunds ?? [];
   return {
     kind: 'settled',
     ...(captureMode === 'manual' && amountCaptured && { captured: readAmount(amountCaptured) }),
-    ...(refunds.length > 0 && { refunds: refunds.flatMap(refundElsewhere).toReversed() }),
+    ...(refunds.length > 0 && { refunds: refunds.flatMap(reportedRefund).toReversed() }),
   } as const;
 }
 
-function refundElsewhere({ id, amount, status }: Refund): RefundElsewhere[] {
+function reportedRefund({ id, amount, status, metadata }: Refund): RefundElsewhere[] {
   const kind = Object.hasOwn(OPERATION_KINDS, status) ? OPERATION_KINDS[status] : undefined;
-  const isFinal = kind === 'done' || kind === 'declined';
-  return isFinal ? [{ reference: id, amount: readAmount(amount), isFailed: kind === 'declined' }] : [];
+  const isElsewhere = !(isObject(metadata) && metadata.operation !== undefined);
+  const isReported = kind === 'declined' || (kind === 'done' && isElsewhere);
+  return isReported ? [{ reference: id, amount: readAmount(amount), isFailed: kind === 'declined' }] : [];
 }
 
 /** The states of refunds and captures; any other state leaves the outcome unknown. */

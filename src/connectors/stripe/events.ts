@@ -43,6 +43,8 @@ const EVENTS: Readonly<Record<PaymentEvent, StripeEvent | UnhandledEvent>> = {
   'checkout.session.async_payment_failed': PAYMENT,
   'charge.refunded': PAYMENT,
   'refund.updated': REFUND,
+  // The former name of refund.updated, which older versions of the API send.
+  'charge.refund.updated': REFUND,
   'refund.failed': REFUND,
   'charge.dispute.created': DISPUTE,
   'charge.dispute.updated': DISPUTE,
@@ -64,7 +66,6 @@ const EVENTS: Readonly<Record<PaymentEvent, StripeEvent | UnhandledEvent>> = {
   'charge.pending': OF_CHARGE,
   'charge.succeeded': OF_CHARGE,
   'charge.updated': nothing('It changes no money.'),
-  'charge.refund.updated': nothing('It is the former name of refund.updated.'),
   'refund.created': nothing('The answer to the refund, charge.refunded or refund.updated reports it.'),
   'radar.early_fraud_warning.updated': nothing('The warning was reported when it was created.'),
   'review.opened': OF_REVIEW,

@@ -154,7 +154,9 @@ function createHosted(base: ReturnType<typeof createBase>, settings: ConnectionA
       const session = await retrieve(id, deadline);
       const outcome = sessionOutcome(session, submission);
       const { payment_intent: intent } = session;
-      return typeof intent === 'object' && intent !== null ? withRefunds(client, outcome, intent, deadline) : outcome;
+      return typeof intent === 'object' && intent !== null
+        ? withRefunds(client, outcome, intent, submission, deadline)
+        : outcome;
     }
     // The answer with the address was lost, so no payer has it. The call is repeated under the same key, which works for
     // some minutes; later, the page is as good as never created.

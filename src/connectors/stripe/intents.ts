@@ -401,7 +401,7 @@ export function createIntents(
       const id = intentOf(submission) ?? (await find(submission, deadline));
       if (id === undefined) return { kind: 'notFound' };
       const intent = await retrieve(id, deadline);
-      return withRefunds(client, outcomeOf(intent, submission), intent, deadline);
+      return withRefunds(client, outcomeOf(intent, submission), intent, submission, deadline);
     },
     async withdraw(submission, cause, deadline) {
       const id = intentOf(submission) ?? (await find(submission, deadline));

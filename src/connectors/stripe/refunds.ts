@@ -2,7 +2,7 @@
 import type Stripe from 'stripe';
 import type { Deadline } from '../../lib/time/deadline.ts';
 import { REASONS } from '../../rules/reasons.ts';
-import type { OperationOutcome, Outcome, RefundElsewhere } from '../connector.ts';
+import type { OperationOutcome, Outcome, RefundElsewhere, Submission } from '../connector.ts';
 import { fromStripe } from './amounts.ts';
 import type { StripeClient } from './client.ts';
 import { METADATA } from './metadata.ts';
@@ -54,19 +54,24 @@ export async function findRefund(
   return undefined;
 }
 
-/** Adds the refunds that were made in the dashboard to the outcome of a PaymentIntent. */
+/**
+ * Adds the refunds that were made in the dashboard, and those that failed, to the outcome of a PaymentIntent. Stripe no longer
+ * counts a refund that failed after it was done.
+ */
 export async function withRefunds(
   client: StripeClient,
   outcome: Outcome,
   { id, latest_charge: charge }: Stripe.PaymentIntent,
+  { isRefunded = false }: Pick<Submission, 'isRefunded'>,
   deadline: Deadline,
 ): Promise<Outcome> {
-  const isRefunded = typeof charge === 'object' && charge !== null && charge.amount_refunded > 0;
-  if (outcome.kind !== 'settled' || !isRefunded) return outcome;
+  const hasRefunds = isRefunded || (typeof charge === 'object' && charge !== null && charge.amount_refunded > 0);
+  if (outcome.kind !== 'settled' || !hasRefunds) return outcome;
   const refunds: RefundElsewhere[] = [];
   for await (const refund of refundsOf(client, id, deadline)) {
-    const kind = refund.metadata?.[METADATA.operation] === undefined ? kindOf(refund) : 'unknown';
-    if (kind === 'done' || kind === 'declined')
+    const kind = kindOf(refund);
+    const isElsewhere = refund.metadata?.[METADATA.operation] === undefined;
+    if (kind === 'declined' || (kind === 'done' && isElsewhere))
       refunds.push({ reference: refund.id, amount: amountOf(refund), isFailed: kind === 'declined' });
   }
   // The oldest first.

@@ -6,7 +6,7 @@ import type { Account, Gateway } from '../context.ts';
 import { advance, withHistory, writeWithRetry } from './advance.ts';
 import { strongerMark } from './marks.ts';
 import { applyOutcome } from './provider.ts';
-import { recordUnhandled } from './record.ts';
+import { recordFailedOperation, recordUnhandled } from './record.ts';
 
 const callOf = ({ connector }: PaymentWithDetails, outcome: string, operation: string): CallRecord => ({
   verb: 'notification',
@@ -18,15 +18,18 @@ const callOf = ({ connector }: PaymentWithDetails, outcome: string, operation: s
 
 /**
  * Books refunds that the provider reports, each once: its history entry has the provider's id of it. A refund that does not
- * fit, or that fails after it was booked, is marked for the operator.
+ * fit, or that fails after it was booked, is marked for the operator; so is one of ours that fails after it was done.
  */
 export async function applyRefunds(
   gateway: Gateway,
   payment: PaymentWithDetails,
   refunds: readonly RefundElsewhere[],
 ): Promise<void> {
+  const operations = refunds.some(({ isFailed }) => isFailed) ? await gateway.operations.of(payment) : [];
   for (const refund of refunds) {
-    await writeWithRetry(gateway, payment, (before, now) => composeRefund(gateway, before, refund, now));
+    const ours = operations.find(({ providerReference }) => providerReference === refund.reference);
+    if (!ours) await writeWithRetry(gateway, payment, (before, now) => composeRefund(gateway, before, refund, now));
+    else if (refund.isFailed && ours.state === 'done') await recordFailedOperation(gateway, payment, ours);
   }
 }
 
@@ -44,7 +47,12 @@ async function composeRefund(
   const event = before.refunded + amount === before.captured ? 'refunded' : 'partlyRefunded';
   const to = isPossible ? nextState(before.state, event) : undefined;
   if (to === undefined) {
-    const call = callOf(before, isFailed ? 'refund failed' : 'unexpected refund', reference);
+    const call: CallRecord = {
+      ...callOf(before, isFailed ? 'refund failed' : 'unexpected refund', reference),
+      ...(reported !== 'invalid' && {
+        reported: { amount: String(reported.amount), currency: reported.currency ?? before.currency },
+      }),
+    };
     const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'unresolved') };
     return { before, after, event: 'doubted', actor: 'provider', call };
   }

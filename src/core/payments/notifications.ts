@@ -324,8 +324,7 @@ async function applyToOperation(
   const isOurs = hasUnanswered(operations) || payment.captured === 0n;
   if (!operation && (!isFailure || isOurs)) return 'unmatched';
   if (!operation || (operation.state === 'done' && isFailure)) {
-    const call = { verb: 'notification', connector: row.connector, outcome: 'operation failed', tookMs: 0 } as const;
-    await recordFailedOperation(gateway, payment, call);
+    await recordFailedOperation(gateway, payment, operation);
     return 'done';
   }
   if (operation.state !== 'sent') return 'done';

@@ -7,6 +7,8 @@ import { isOpen } from '../../rules/states.ts';
 import type {
   Actor,
   CallRecord,
+  HistoryRow,
+  OperationRow,
   Payment,
   PaymentChanges,
   PaymentDetails,
@@ -101,17 +103,32 @@ export async function recordFormerSuccess(
   gateway.log.warn({ payment_id: payment.paymentId, event }, 'the provider reports the payment as paid once more');
 }
 
-/** Records that the provider took back the success of a capture, void or refund: the operator has to look at it. */
+/**
+ * Records that the provider took back the success of a capture, void or refund: the operator has to look at it. One of ours is
+ * recorded once, with its amount, however often the provider reports it.
+ */
 export async function recordFailedOperation(
   gateway: Gateway,
   payment: PaymentWithDetails,
-  call: CallRecord,
+  { verb, operationId, amount }: Partial<OperationRow> = {},
 ): Promise<void> {
-  await writeWithRetry(gateway, payment, (before, now): Transition => {
+  const call: CallRecord = {
+    verb: 'notification',
+    connector: payment.connector,
+    outcome: `${verb ?? 'operation'} failed`,
+    tookMs: 0,
+    ...(amount !== undefined && { reported: { amount: String(amount), currency: payment.currency } }),
+    operation: operationId,
+  };
+  const isKnown = ({ event, call: other }: HistoryRow): boolean =>
+    event === 'doubted' && other?.operation !== undefined && other.operation === operationId;
+  const written = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition | undefined> => {
+    if ((await gateway.payments.history(before)).some(isKnown)) return undefined;
     const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'unresolved') };
     return { before, after, event: 'doubted', actor: 'provider', call };
   });
-  gateway.log.warn({ payment_id: payment.paymentId }, 'an operation that the provider had done failed afterwards');
+  if (written)
+    gateway.log.warn({ payment_id: payment.paymentId }, 'an operation that the provider had done failed afterwards');
 }
 
 /** Records an event of the provider that the gateway does not handle: the operator has to look at it. */

@@ -77,6 +77,7 @@ export function composeSubmission(
     lines: details.lines,
     openedAt: payment.createdAt,
     payerUntil: payment.payerUntil ?? undefined,
+    isRefunded: payment.refunded > 0n,
     descriptor: payment.descriptor,
     identifier: details.identifier ?? '',
     payer: details.payer,

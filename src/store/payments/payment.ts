@@ -222,7 +222,7 @@ export interface CallRecord {
   authentication?: string | undefined;
   /** The provider's id of the chargeback that was reported. */
   chargeback?: string | undefined;
-  /** The provider's id of a capture, void or refund that was made there. */
+  /** The provider's id of a capture, void or refund that was made there, or ours of one that failed after it was done. */
   operation?: string | undefined;
 }
 
