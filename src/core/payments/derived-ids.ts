@@ -1,4 +1,4 @@
-/** The ids of scheduled charges and their retries: derived from stored values, so that a restore derives the same ones. */
+/** The ids of scheduled charges, their retries and operations of reviews: derived from stored values, as a restore does again. */
 import { idOf, timeOfId } from '../../lib/crypto/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -40,3 +40,10 @@ export function attemptId(
 /** The id of the payment with which the merchant retries a declined one; it sorts right after that. */
 export const retryId = (gateway: Deriving, { mid, paymentId }: Pick<Payment, 'mid' | 'paymentId'>): string =>
   derived(gateway, timeOfId(paymentId) + 1, `${mid} retry ${paymentId}`);
+
+/** The id of the operation that carries out what was decided about a payment under review at this moment. */
+export const reviewOperationId = (
+  gateway: Deriving,
+  { mid, paymentId }: Pick<Payment, 'mid' | 'paymentId'>,
+  reviewedAt: number | null,
+): string => derived(gateway, timeOfId(paymentId), `${mid} review ${paymentId} ${reviewedAt}`);

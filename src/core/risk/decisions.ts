@@ -12,11 +12,16 @@ export const shownRules = (rules: readonly MatchedRule[], mids: readonly string[
       : { rule_id, version, name, state, action, of_installation },
   );
 
+/** Whether a review is decided, and the outcome of its capture, void or refund is not known yet. */
+export const isInProgress = ({ reviewState, reviewDueAt }: Pick<DecisionRow, 'reviewState' | 'reviewDueAt'>): boolean =>
+  (reviewState === 'approved' || reviewState === 'refused') && reviewDueAt !== null;
+
 export const reviewView = (row: DecisionRow) =>
   row.reviewState === null
     ? null
     : {
         state: row.reviewState,
+        in_progress: isInProgress(row),
         then: row.reviewThen,
         due_at: row.reviewState === 'waiting' && row.reviewDueAt !== null ? wireDate(row.reviewDueAt) : null,
         decided_at: row.reviewedAt === null ? null : wireDate(row.reviewedAt),

@@ -3,9 +3,9 @@ import { isUuid } from '../../lib/crypto/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { ReviewState } from '../../rules/risk/actions.ts';
-import type { Transition } from '../../store/payments/payments.ts';
+import type { OperationRow, Transition } from '../../store/payments/payments.ts';
 import type { DecisionRow } from '../../store/risk/decisions.ts';
-import type { Review, ReviewCursor, ReviewFilter } from '../../store/risk/reviews.ts';
+import type { DecisionEnding, Review, ReviewCursor, ReviewFilter } from '../../store/risk/reviews.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway, PaymentWithDetails } from '../context.ts';
 import { isHeld, mayBeOutdated } from '../installation/hold.ts';
@@ -13,7 +13,8 @@ import { auditEntry, type Caller, type Principal, sees } from '../operators/prin
 import { withHistory, writeWithRetry } from '../payments/advance.ts';
 import { checkAfterRestore } from '../payments/after-restore.ts';
 import { captureReviewed, refund, refundPlan, voidPayment } from '../payments/change.ts';
-import type { Initiator, OperationResult } from '../payments/operate.ts';
+import { reviewOperationId } from '../payments/derived-ids.ts';
+import { entryBy, type Initiator, type OperationResult } from '../payments/operate.ts';
 import { requireNoApproval, requireWithinLimit } from '../payments/refund-limit.ts';
 import { readNote } from '../payments/resolve.ts';
 import { mayApprove } from './reviewed.ts';
@@ -118,10 +119,10 @@ export async function decideReview(
     before: { review: 'waiting' },
     after: { review: state, note },
   });
-  const ending = { state, at, by: by.name, note, dueAt: at + LIMITS.leaseMs } as const;
+  const ending: DecisionEnding = { state, at, by: by.name, note, dueAt: at + LIMITS.leaseMs };
   if (!(await gateway.reviews.end(payment, ending, audit))) throw new Refusal('reviewEnded');
   const record = async (): Promise<void> => undefined;
-  return carryOut(gateway, account, payment, review, state, {
+  return carryOut(gateway, account, payment, decided(review, ending), {
     actor: 'operator',
     name: by.name,
     requester,
@@ -130,35 +131,84 @@ export async function decideReview(
   });
 }
 
+/** A review after its decision. */
+type DecidedReview = DecisionRow & { reviewState: 'approved' | 'refused' };
+
+const isDecided = (review: DecisionRow): review is DecidedReview =>
+  review.reviewState === 'approved' || review.reviewState === 'refused';
+
+const decided = (review: DecisionRow, { state, at, dueAt }: DecisionEnding): DecidedReview => ({
+  ...review,
+  reviewState: state,
+  reviewedAt: at,
+  reviewDueAt: dueAt,
+});
+
+const operationIdOf = (gateway: Gateway, review: DecidedReview): string =>
+  reviewOperationId(gateway, review, review.reviewedAt);
+
+/** The operation that carries out a decision, if it was requested. */
+const requestedOperation = (gateway: Gateway, review: DecidedReview): Promise<OperationRow | undefined> =>
+  gateway.operations.find({ mid: review.mid, operationId: operationIdOf(gateway, review) });
+
+/** Requests the operation that a decision asks for; undefined if it asks for none. */
+async function requestOperation(
+  gateway: Gateway,
+  account: Account,
+  payment: PaymentWithDetails,
+  review: DecidedReview,
+  initiator: Initiator,
+): Promise<OperationResult | undefined> {
+  const { reviewState, reviewCaptures } = review;
+  const id = operationIdOf(gateway, review);
+  const isAuthorised = payment.state === 'PENDING' && payment.authorised > 0n;
+  if (isAuthorised && reviewState === 'approved' && reviewCaptures !== false)
+    return captureReviewed(gateway, account, payment, initiator, '', id);
+  if (isAuthorised && reviewState === 'refused') return voidPayment(gateway, payment, initiator, id);
+  if (payment.state === 'SETTLED' && reviewState === 'refused')
+    return refund(gateway, account, payment, '', initiator, 'refundOnly', id);
+  return undefined;
+}
+
 /**
- * Carries out a decision that is durable. If the process dies meanwhile, the work loop does it again; an operation that was
- * sent is then found in the state of the payment.
+ * Carries out a decision that is durable. If the process dies meanwhile, the work loop does it again, and finds an operation
+ * that was requested. The review stays in the queue until the outcome of its operation is known; a person has to look at it
+ * again if the provider declines that, or the payment does not allow it any more.
  */
 async function carryOut(
   gateway: Gateway,
   account: Account,
   payment: PaymentWithDetails,
-  { reviewCaptures }: DecisionRow,
-  state: 'approved' | 'refused',
+  review: DecidedReview,
   initiator: Initiator,
 ): Promise<PaymentWithDetails> {
-  const isAuthorised = payment.state === 'PENDING' && payment.authorised > 0n && payment.busy === null;
-  const isSettled = payment.state === 'SETTLED' && payment.busy === null;
-  const entry =
-    typeof initiator === 'string'
-      ? { actor: initiator }
-      : { actor: initiator.actor, actorName: initiator.name, note: initiator.note };
-  let result: OperationResult | undefined;
-  if (isAuthorised && state === 'approved' && reviewCaptures !== false)
-    result = await captureReviewed(gateway, account, payment, initiator);
-  if (isAuthorised && state === 'refused') result = await voidPayment(gateway, payment, initiator);
-  if (isSettled && state === 'refused') result = await refund(gateway, account, payment, '', initiator, 'refundOnly');
-  const isDeclined = result?.operation.state === 'declined';
-  const at = gateway.clock.now(payment.mid);
-  // The provider refused: a person has to look at the payment again.
-  if (isDeclined) await gateway.reviews.reschedule(payment, 'waiting', at + LIMITS.dayMs);
-  else await gateway.reviews.reschedule(payment, state, null);
-  return isDeclined ? (result as OperationResult).payment : mark(gateway, result?.payment ?? payment, false, entry);
+  const { reviewState } = review;
+  const lookAgain = (state: ReviewState, ms: number): Promise<void> =>
+    gateway.reviews.reschedule(payment, state, gateway.clock.now(payment.mid) + ms);
+  const requested = await requestedOperation(gateway, review);
+  if (!requested && payment.busy !== null) {
+    await lookAgain(reviewState, LIMITS.leaseMs);
+    return payment;
+  }
+  const result = requested
+    ? { operation: requested, payment: (await gateway.payments.find(payment)) ?? payment }
+    : await requestOperation(gateway, account, payment, review, initiator).catch(async (error) => {
+        if (error instanceof Refusal) await lookAgain('waiting', LIMITS.dayMs);
+        throw error;
+      });
+  const { operation, payment: after } = { operation: undefined, payment, ...result };
+  if (operation?.state === 'sent') {
+    await lookAgain(reviewState, LIMITS.leaseMs);
+    return after;
+  }
+  // A provider declines to capture what it has settled on its own.
+  const isDone = reviewState === 'approved' && after.state === 'SETTLED';
+  if (operation?.state === 'declined' && !isDone) {
+    await lookAgain('waiting', LIMITS.dayMs);
+    return after;
+  }
+  await gateway.reviews.reschedule(payment, reviewState, null);
+  return mark(gateway, after, false, entryBy(initiator));
 }
 
 /** Who decided a review whose time was over. */
@@ -189,15 +239,17 @@ async function isAsKnown(
 }
 
 async function processReview(gateway: Gateway, review: DecisionRow): Promise<void> {
-  const { mid, reviewState, reviewThen, reviewDueAt } = review;
+  const { mid, reviewThen, reviewDueAt } = review;
   const now = gateway.clock.now(mid);
   const payment = await gateway.payments.find(review);
   const account = await findAccount(gateway, mid);
   if (!payment || !account) return;
   const isDue = reviewDueAt !== null && reviewDueAt <= now;
-  if (reviewState === 'approved' || reviewState === 'refused') {
-    if (isDue && (await isAsKnown(gateway, account, payment, review, reviewState)))
-      await carryOut(gateway, account, payment, review, reviewState, 'clock');
+  if (isDecided(review)) {
+    const mayBegin = async (): Promise<boolean> =>
+      (await requestedOperation(gateway, review)) !== undefined ||
+      (await isAsKnown(gateway, account, payment, review, review.reviewState));
+    if (isDue && (await mayBegin())) await carryOut(gateway, account, payment, review, 'clock');
     return;
   }
   const hasMoney = (payment.state === 'PENDING' && payment.authorised > 0n) || payment.state === 'SETTLED';
@@ -219,8 +271,9 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
     return;
   }
   if (!(await isAsKnown(gateway, account, payment, review, state))) return;
-  if (await gateway.reviews.end(review, { ...ending, state, dueAt: now + LIMITS.leaseMs }))
-    await carryOut(gateway, account, payment, review, state, 'clock');
+  const decision: DecisionEnding = { ...ending, state, dueAt: now + LIMITS.leaseMs };
+  if (await gateway.reviews.end(review, decision))
+    await carryOut(gateway, account, payment, decided(review, decision), 'clock');
 }
 
 /**

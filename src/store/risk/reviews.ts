@@ -35,14 +35,20 @@ export interface ReviewEnding {
   dueAt: number | null;
 }
 
+/** A decision, which is carried out then. */
+export type DecisionEnding = ReviewEnding & { state: 'approved' | 'refused' };
+
 export interface ReviewStore {
-  /** Oldest first. A payment without money, such as one whose payer is at a bank, does not wait for anybody yet. */
+  /**
+   * Oldest first. A payment without money, such as one whose payer is at a bank, does not wait for anybody yet. Those that
+   * wait include decided ones until the outcome of their operation is known.
+   */
   list(filter: ReviewFilter, limit: number, after?: ReviewCursor): Promise<Review[]>;
   /** How many payments wait. */
   countWaiting(most: number): Promise<number>;
   /** Decides about a review, once; false if it was decided already. */
   end(key: PaymentKey, ending: ReviewEnding, audit?: AuditEntry): Promise<boolean>;
-  /** The decision was carried out, or could not be: then it is tried again at this time, or the payment waits again. */
+  /** The decision was carried out, or is not yet: then it is looked at again at this time, or the payment waits again. */
   reschedule(key: PaymentKey, state: ReviewState, dueAt: number | null): Promise<void>;
   /** Reviews whose deadline is before this time, or whose payment has ended. */
   due(before: number, most: number): Promise<DecisionRow[]>;
@@ -58,8 +64,9 @@ export function createReviewStore({ query, pool }: Database): ReviewStore {
   return {
     async list({ mid, state, mids }, limit, after) {
       const conditions = [
-        state === undefined ? sql`d.review_state is not null` : sql`d.review_state = ${state}`,
+        state === undefined && sql`d.review_state is not null`,
         state === 'waiting' && sql`d.review_due_at is not null`,
+        state !== undefined && state !== 'waiting' && sql`d.review_state = ${state}`,
         sql.raw(`(d.review_state <> 'waiting' or ${HAS_MONEY})`),
         mid !== undefined && sql`d.mid = ${mid}`,
         mids !== null && sql`d.mid = any(${[...mids]}::uuid[])`,

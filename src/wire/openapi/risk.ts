@@ -62,6 +62,7 @@ const recordedThreeDs = object({
 
 const review = {
   state: reviewState,
+  in_progress: described(flag, 'It is decided, and the outcome of its capture, void or refund is not known yet.'),
   then: orNull(choice(['refuse', 'approve'])),
   due_at: orNull(date),
   decided_at: orNull(date),

@@ -1,6 +1,6 @@
 /** Reviews: authorise only, wait for a person or the deadline, then capture, void or refund. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Connector } from '../../../src/connectors/connector.ts';
+import type { Connector, OperationOutcome } from '../../../src/connectors/connector.ts';
 import { processEverythingDue } from '../../../src/core/due/due.ts';
 import { type Merchant, openShop, PROVIDER_POLL } from '../../support/gateway.ts';
 import { operationFields } from '../../support/operations.ts';
@@ -129,6 +129,63 @@ describe('a payment that a rule sends to the review', () => {
     expect(await waiting(merchant)).toEqual([]);
     await processEverythingDue(shop.gateway);
     expect((await shop.inspect(trans_id)).risk.review.state).toBe('over');
+  });
+});
+
+/** Providers whose answers to operations, and to queries of them, are these. */
+function operationsAnswer(operated: OperationOutcome, queried: OperationOutcome = operated): void {
+  const { connectors } = shop.gateway;
+  const answering = { operate: async () => operated, queryOperation: async () => queried };
+  shop.gateway.connectors = Object.fromEntries(
+    Object.entries(connectors).map(([name, connector]) => [name, { ...connector, ...answering }]),
+  );
+  onTestFinished(() => {
+    shop.gateway.connectors = connectors;
+  });
+}
+
+describe('a decision whose operation has no outcome yet', () => {
+  test.each([
+    ['approve', 'approved', 'SETTLED'],
+    ['refuse', 'refused', 'VOID'],
+  ])('%s: stays in the queue until the outcome is known', async (decision, state, end) => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant);
+    operationsAnswer({ kind: 'unknown' }, { kind: 'done' });
+    expect(await decide(trans_id, decision)).toMatchObject({ status: 200, body: { status: 'PENDING' } });
+    const list = async () => (await shop.admin('GET', `/risk/reviews?state=waiting&mid=${merchant.mid}`)).body.items;
+    expect(await list()).toMatchObject([{ payment_id: trans_id, state, in_progress: true, due_at: null }]);
+    for (const second of ['approve', 'refuse']) expect((await decide(trans_id, second)).status).toBe(400);
+    await shop.advanceClock(600, merchant.mid);
+    await processEverythingDue(shop.gateway);
+    expect(await shop.inspect(trans_id)).toMatchObject({
+      status: end,
+      risk: { review: { state, in_progress: false } },
+    });
+    expect(await list()).toEqual([]);
+  });
+
+  test('waits for a person again if the provider declines it later', async () => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant);
+    operationsAnswer({ kind: 'unknown' }, { kind: 'declined', reason: 'Not possible.' });
+    expect((await decide(trans_id, 'approve')).status).toBe(200);
+    await shop.advanceClock(600, merchant.mid);
+    await processEverythingDue(shop.gateway);
+    expect((await shop.inspect(trans_id)).risk.review).toMatchObject({ state: 'waiting', in_progress: false });
+    expect(await waiting(merchant)).toEqual([trans_id]);
+  });
+
+  test('is requested once, however often the work loop looks at it', async () => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant, { brand: 'pin-a', 'parameters[pin]': '1234567890123456' });
+    await expect.poll(async () => (await shop.inspect(trans_id)).status, PROVIDER_POLL).toBe('SETTLED');
+    operationsAnswer({ kind: 'unknown' });
+    expect((await decide(trans_id, 'refuse')).status).toBe(200);
+    await shop.advanceClock(300, merchant.mid);
+    await processEverythingDue(shop.gateway);
+    expect((await shop.inspect(trans_id)).risk.review).toMatchObject({ state: 'refused', in_progress: true });
+    expect((await shop.rows(`select from operations where payment_id = '${trans_id}'`)).length).toBe(1);
   });
 });
 

@@ -1,5 +1,6 @@
 /** The page of the review queue, which a person works through by its buttons or by keys. */
 import type { Review, RiskDecisionRow } from '../../../core/context.ts';
+import { isInProgress } from '../../../core/risk/decisions.ts';
 import { mayApprove } from '../../../core/risk/reviewed.ts';
 import { decideReview, listReviews, REVIEW_DECISIONS } from '../../../core/risk/reviews.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
@@ -42,8 +43,14 @@ const decisionForm = (
     html`<button name="decision" value="approve" data-key="a">${text.approve}</button>`
   }<button name="decision" value="refuse" class="quiet" data-key="r" data-confirm="${text.keys.confirm}">${text.refuse}</button></div></form>`;
 
+/** That a decision is made, and that the outcome of its operation is not known yet. */
+const inProgress = (risk: RiskDecisionRow): string | false =>
+  isInProgress(risk) && text.inProgress[risk.reviewState === 'approved' ? 'approved' : 'refused'];
+
 /** That a payment waits for a review, on its page, and the decision for those who may make it. */
 export function reviewNotice(request: PanelRequest, risk: RiskDecisionRow | undefined): Html | false {
+  const decided = risk && inProgress(risk);
+  if (decided) return notice(decided, 'wait');
   if (risk?.reviewState !== 'waiting' || risk.reviewThen === null) return false;
   const { principal } = request.session;
   const mayDecide = isAllowed(principal.role, 'risk.review');
@@ -72,8 +79,10 @@ async function showReviews(request: PanelRequest): Promise<PanelAnswer> {
     { label: text.amount, isNumber: true, cell: (one) => moneyText(one.amountText, one.currency) },
     { label: text.rule, cell: ({ rules }) => ruleNames(rules, mids) || null },
     { label: text.account, cell: ({ mid }) => names.get(mid) ?? mid },
-    { label: text.until, cell: ({ reviewDueAt }) => time(reviewDueAt) },
-    ...(mayDecide ? [{ label: text.decide, cell: (one: Review) => decisionForm(request, one) }] : []),
+    { label: text.until, cell: (one) => inProgress(one) || time(one.reviewDueAt) },
+    ...(mayDecide
+      ? [{ label: text.decide, cell: (one: Review) => (isInProgress(one) ? null : decisionForm(request, one)) }]
+      : []),
   ];
   return {
     title: text.title,

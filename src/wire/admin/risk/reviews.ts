@@ -47,7 +47,7 @@ export function reviewRoutes(app: FastifyInstance, gateway: Gateway): void {
         row.state,
         row.reviewState,
         row.score,
-        row.reviewDueAt === null ? null : wireDate(row.reviewDueAt),
+        reviewView(row)?.due_at ?? null,
       ]),
     );
   });

@@ -84,6 +84,10 @@ export const risk: PanelTexts['risk'] = {
     approve: 'Ohne Entscheidung wird die Zahlung angenommen am',
     ofInstallation: 'Nur der Betreiber dieser Installation kann sie annehmen.',
   },
+  inProgress: {
+    approved: 'Angenommen: Das Ergebnis des Einzugs ist noch nicht bekannt.',
+    refused: 'Abgelehnt: Das Ergebnis der Stornierung oder Erstattung ist noch nicht bekannt.',
+  },
   reviewed: {
     approved: 'Bei der Prüfung angenommen',
     refused: 'Bei der Prüfung abgelehnt',

@@ -83,6 +83,10 @@ export const risk = {
     approve: 'Without a decision the payment is approved on',
     ofInstallation: 'Only the operator of this installation can approve it.',
   },
+  inProgress: {
+    approved: 'Approved: the outcome of the capture is not known yet.',
+    refused: 'Refused: the outcome of the void or refund is not known yet.',
+  },
   reviewed: {
     approved: 'Approved in the review',
     refused: 'Refused in the review',

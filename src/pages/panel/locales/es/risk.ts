@@ -84,6 +84,10 @@ export const risk: PanelTexts['risk'] = {
     approve: 'Sin decisión, el pago se acepta el',
     ofInstallation: 'Solo el operador de esta instalación puede aceptarlo.',
   },
+  inProgress: {
+    approved: 'Aceptado: aún no se conoce el resultado de la captura.',
+    refused: 'Rechazado: aún no se conoce el resultado de la anulación o el reembolso.',
+  },
   reviewed: {
     approved: 'Aceptado en la revisión',
     refused: 'Rechazado en la revisión',

@@ -84,6 +84,10 @@ export const risk: PanelTexts['risk'] = {
     approve: 'Sans décision, le paiement est accepté le',
     ofInstallation: 'Seul l’opérateur de cette installation peut l’accepter.',
   },
+  inProgress: {
+    approved: 'Accepté : le résultat de l’encaissement n’est pas encore connu.',
+    refused: 'Refusé : le résultat de l’annulation ou du remboursement n’est pas encore connu.',
+  },
   reviewed: {
     approved: 'Accepté lors de l’examen',
     refused: 'Refusé lors de l’examen',
