@@ -356,6 +356,27 @@ describe('what comes later', () => {
     expect(await shop.inspect(voided)).toMatchObject({ status: 'VOID', attention: null });
   });
 
+  test.each([
+    ['in another currency', { currency: 'EUR', value: 400 }, '4.00 EUR'],
+    ['of more than there is', { currency: 'USD', value: 1001 }, '10.01 USD'],
+    ['of nothing', { currency: 'USD', value: 0 }, '0.00 USD'],
+    ['of what is no amount', { currency: 'USD', value: 4.5 }, null],
+  ])('a capture and a refund %s in the Customer Area are cases for the operator', async (_, amount, reported) => {
+    const held = await byCard({ auth: 'Y' });
+    const settled = await byCard();
+    await deliver();
+    adyen.report('CAPTURE', true, { amount, reference: held }, { psp: `C${psp(held)}`, original: psp(held) });
+    adyen.report('REFUND', true, { amount, reference: settled }, { psp: `R${psp(settled)}`, original: psp(settled) });
+    await deliver();
+    const [capture, refunded] = [await shop.inspect(held), await shop.inspect(settled)];
+    expect(capture).toMatchObject({ status: 'PENDING', captured: '0.00', attention: 'wrong_amount' });
+    expect(refunded).toMatchObject({ status: 'SETTLED', refunded: '0.00', attention: 'unresolved' });
+    expect([capture.provider_calls.at(-1).reported, refunded.provider_calls.at(-1).reported]).toEqual([
+      reported,
+      reported,
+    ]);
+  });
+
   test('a second, separate chargeback of a part is a case for the operator; a repeated one is not', async () => {
     const id = await byCard();
     await deliver();

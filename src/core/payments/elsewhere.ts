@@ -6,7 +6,8 @@ import type { Account, Gateway } from '../context.ts';
 import { advance, withHistory, writeWithRetry } from './advance.ts';
 import { strongerMark } from './marks.ts';
 import { applyOutcome } from './provider.ts';
-import { recordFailedOperation, recordUnhandled } from './record.ts';
+import { recordFailedOperation, recordUnhandled, recordWrongAmount } from './record.ts';
+import { isPossibleCapture, wrongAmountRecord } from './reported-amounts.ts';
 
 const callOf = ({ connector }: PaymentWithDetails, outcome: string, operation: string): CallRecord => ({
   verb: 'notification',
@@ -42,16 +43,15 @@ async function composeRefund(
   const known = (await gateway.payments.history(before)).filter(({ call }) => call?.operation === reference);
   const isMarked = known.some(({ event }) => event === 'doubted');
   if (isMarked || known.length > (isFailed ? 1 : 0) || (isFailed && known.length === 0)) return undefined;
-  const amount = reported === 'invalid' ? 0n : reported.amount;
-  const isPossible = amount > 0n && amount <= before.captured - before.refunded - before.reserved && !isFailed;
+  const { amount, currency = before.currency } = reported === 'invalid' ? { amount: 0n } : reported;
+  const left = before.captured - before.refunded - before.reserved;
+  const isPossible = currency === before.currency && amount > 0n && amount <= left && !isFailed;
   const event = before.refunded + amount === before.captured ? 'refunded' : 'partlyRefunded';
   const to = isPossible ? nextState(before.state, event) : undefined;
   if (to === undefined) {
     const call: CallRecord = {
       ...callOf(before, isFailed ? 'refund failed' : 'unexpected refund', reference),
-      ...(reported !== 'invalid' && {
-        reported: { amount: String(reported.amount), currency: reported.currency ?? before.currency },
-      }),
+      ...(reported !== 'invalid' && { reported: { amount: String(amount), currency } }),
     };
     const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'unresolved') };
     return { before, after, event: 'doubted', actor: 'provider', call };
@@ -89,6 +89,15 @@ export async function applyElsewhere(
   const call = callOf(payment, 'captured', reference);
   const isKnown = isPart && (await gateway.payments.history(payment)).some((row) => row.call?.operation === reference);
   if (isPart && !isKnown) await recordUnhandled(gateway, payment, { ...call, outcome: 'a further capture' });
-  if (!isPart) await applyOutcome(gateway, payment, account, { kind: 'settled', captured: amount }, call);
+  if (isPart) return 'done';
+  if (isPossibleCapture(payment, amount))
+    await applyOutcome(gateway, payment, account, { kind: 'settled', captured: amount }, call);
+  else {
+    const wrong = wrongAmountRecord(payment, { kind: 'captured', reportedAmount: amount }, (outcome) => ({
+      ...call,
+      outcome,
+    }));
+    await recordWrongAmount(gateway, payment, 'provider', wrong);
+  }
   return 'done';
 }
