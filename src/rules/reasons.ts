@@ -24,6 +24,9 @@ export const RISK_REASONS = {
 /** The reason of a repetition whose card was declined for good before; no provider hears of it. */
 export const CARD_MUST_REST = 'The card must not be charged again.';
 
+/** The reason of a scheduled charge that was not sent, because its schedule or its subscription was ended just before. */
+export const SCHEDULE_STOPPED = 'The schedule was stopped.';
+
 /** The name of one of these reasons; undefined for a reason that a provider sent. */
 export const reasonNamed = (reason: string): ReasonName | undefined =>
   (Object.keys(REASONS) as ReasonName[]).find((name) => REASONS[name] === reason);
@@ -81,6 +84,7 @@ export const UNCOUNTED_DECLINES: readonly string[] = [
   DECLINE_CAUSES.methodUnavailable.reason,
   DECLINE_CAUSES.bankUnavailable.reason,
   DECLINE_CAUSES.cancelledByPayer.reason,
+  SCHEDULE_STOPPED,
   ...Object.values(RISK_REASONS),
 ];
 

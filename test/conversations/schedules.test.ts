@@ -1,5 +1,6 @@
 /** Schedules: creating, changing and deleting them, attaching them to a sale, and the operator’s view. */
 import { describe, expect, test } from 'vitest';
+import { createVcard } from '../../src/connectors/vcard.ts';
 import { newId } from '../../src/lib/crypto/id.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { BLANK, INVALID, NOT_A_CHOICE, NOT_SINGLE, tooLong } from '../support/brand-expectations.ts';
@@ -15,7 +16,14 @@ import {
   UUID_7,
 } from '../support/gateway.ts';
 
-const shop = openShop();
+const vcard = createVcard();
+/** While it is set, the provider answers no submission. */
+let held: Promise<void> | undefined;
+async function submit(...sent: Parameters<typeof vcard.submit>) {
+  await held;
+  return vcard.submit(...sent);
+}
+const shop = openShop({ connectors: { vcard: { ...vcard, submit } } });
 
 const DAY = 86_400;
 
@@ -356,6 +364,79 @@ describe('DELETE_SCHEDULE', () => {
       next_charge_at: null,
       subscriptions: [{ state: 'ended', occurrences: 2, next_charge_at: null }],
     });
+  });
+});
+
+describe('DELETE_SCHEDULE while', () => {
+  /** Holds the provider until the returned function is called. */
+  function hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held = promise;
+    return () => {
+      held = undefined;
+      resolve();
+    };
+  }
+
+  test('a charge is being made: the answer waits for it, and it is the last one', async () => {
+    const merchant = await shop.newMerchant();
+    const schedule_id = await created({ interval_unit: 'day' }, merchant);
+    await shop.sale({ schedule_id, recurring_init: 'Y' }, merchant);
+    const release = hold();
+    const moved = shop.advanceClock(1.5 * DAY, merchant.mid);
+    await expect.poll(async () => (await paymentsOf(schedule_id)).map(({ status }) => status)).toContain('PREPARE');
+    let isAnswered = false;
+    const removed = remove(schedule_id, merchant).finally(() => {
+      isAnswered = true;
+    });
+    await expect.poll(async () => (await scheduleOf(merchant, schedule_id)).deleted_at).not.toBeNull();
+    expect(isAnswered).toBe(false);
+    release();
+    expect((await removed).status).toBe(200);
+    expect((await paymentsOf(schedule_id)).map(({ status }) => status)).toEqual(['SETTLED', 'SETTLED']);
+    await moved;
+    await shop.advanceClock(5 * DAY, merchant.mid);
+    expect(await paymentsOf(schedule_id)).toHaveLength(2);
+  });
+
+  test('a charge is about to begin: nothing is sent', async () => {
+    const merchant = await shop.newMerchant();
+    const schedule_id = await created({ interval_unit: 'day' }, merchant);
+    await shop.sale({ schedule_id, recurring_init: 'Y' }, merchant);
+    const { schedules } = shop.gateway;
+    const { findFor } = schedules;
+    schedules.findFor = async (due) => {
+      const found = await findFor(due);
+      if (found.some(({ scheduleId }) => scheduleId === schedule_id)) await remove(schedule_id, merchant);
+      return found;
+    };
+    await shop.advanceClock(1.5 * DAY, merchant.mid).finally(() => {
+      schedules.findFor = findFor;
+    });
+    const [charge] = await paymentsOf(schedule_id);
+    expect(await shop.inspect(charge.payment_id)).toMatchObject({
+      status: 'DECLINED',
+      decline_reason: 'The schedule was stopped.',
+      provider_calls: [],
+    });
+    expect(await scheduleOf(merchant, schedule_id)).toMatchObject({
+      subscriptions: [{ state: 'ended', next_charge_at: null }],
+    });
+    await shop.advanceClock(5 * DAY, merchant.mid);
+    expect(await paymentsOf(schedule_id)).toHaveLength(2);
+  });
+
+  test('the first sale is under way: that is paid, and nothing follows', async () => {
+    const merchant = await shop.newMerchant();
+    const schedule_id = await created({ interval_unit: 'day' }, merchant);
+    const release = hold();
+    const sale = shop.sale({ schedule_id, recurring_init: 'Y' }, merchant);
+    await expect.poll(async () => (await paymentsOf(schedule_id)).length).toBe(1);
+    expect((await remove(schedule_id, merchant)).status).toBe(200);
+    release();
+    expect((await sale).body).toMatchObject({ status: 'SETTLED' });
+    await shop.advanceClock(5 * DAY, merchant.mid);
+    expect(await paymentsOf(schedule_id)).toHaveLength(1);
   });
 });
 

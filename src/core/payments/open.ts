@@ -9,7 +9,7 @@ import { exponentOf } from '../../rules/currencies.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { payerTimeOf } from '../../rules/payer-minutes.ts';
-import { CARD_MUST_REST, REASONS } from '../../rules/reasons.ts';
+import { CARD_MUST_REST, REASONS, SCHEDULE_STOPPED } from '../../rules/reasons.ts';
 import { isRetriable } from '../../rules/states.ts';
 import type { KeptCard, Payment, PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { Schedule } from '../../store/schedules/schedules.ts';
@@ -44,6 +44,8 @@ export interface Order {
   secrets?: Record<string, unknown> | undefined;
   /** The schedule that charged this payment. */
   scheduleId?: string | undefined;
+  /** The subscription that charges this payment; nothing is sent once it is over. */
+  subscriptionId?: string | undefined;
   /** The schedule that repeats this payment from now on. */
   schedule?: Schedule | undefined;
   /** Set if the id has to be known before the payment is composed. */
@@ -182,7 +184,10 @@ function begin(
     : beginRepetition(gateway, account, payment, order, recurringOf);
 }
 
-/** After a decline for good no provider is asked again. */
+/**
+ * After a decline for good no provider is asked again, nor when the schedule of the charge was stopped. Both are asked after
+ * the intent is written: who stops a schedule waits for the intents that were written before.
+ */
 async function beginRepetition(
   gateway: Gateway,
   account: Account,
@@ -190,7 +195,11 @@ async function beginRepetition(
   order: Order,
   first: string,
 ): Promise<PaymentWithDetails> {
-  if (!(await gateway.schedules.isSeriesRefused(payment.mid, first, payment.details.card?.id)))
+  const { mid, details } = payment;
+  const { subscriptionId } = order;
+  if (subscriptionId !== undefined && !(await gateway.schedules.isActive(mid, subscriptionId)))
+    return advance(gateway, payment, { event: 'declined', actor: 'merchant', declineReason: SCHEDULE_STOPPED });
+  if (!(await gateway.schedules.isSeriesRefused(mid, first, details.card?.id)))
     return send(gateway, account, payment, order, true);
   return advance(gateway, payment, {
     event: 'declined',

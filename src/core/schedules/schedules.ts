@@ -1,11 +1,13 @@
 /** Schedules: creates, changes and deletes them for merchants, and charges their subscriptions when due. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUuid, newId } from '../../lib/crypto/id.ts';
+import { pollUntil } from '../../lib/flow/poll.ts';
 import { momentAfter } from '../../lib/time/calendar.ts';
 import { CARD_REFUSED } from '../../rules/declines.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { SCHEDULE_STOPPED } from '../../rules/reasons.ts';
 import { AFTER_CHARGEBACK, type AtProvider } from '../../rules/restores.ts';
 import { isOpen } from '../../rules/states.ts';
 import { CARD_REMOVED } from '../../store/erasure/erasure.ts';
@@ -88,9 +90,22 @@ export async function updateSchedule(
 }
 
 export async function deleteSchedule(gateway: Gateway, { mid }: Account, scheduleId: string): Promise<void> {
-  if (!(await gateway.schedules.remove(mid, scheduleId.toLowerCase(), gateway.clock.now(mid)))) {
-    throw new Refusal('unknownSchedule');
-  }
+  const id = scheduleId.toLowerCase();
+  if (!(await gateway.schedules.remove(mid, id, gateway.clock.now(mid)))) throw new Refusal('unknownSchedule');
+  await awaitCharges(gateway, mid, id);
+}
+
+/**
+ * Waits for the charges that are being made when a schedule is deleted, so that nothing is charged afterwards. A charge
+ * that begins later finds that the schedule was deleted, and is not sent.
+ */
+async function awaitCharges(gateway: Gateway, mid: string, scheduleId: string): Promise<void> {
+  const claimed = await gateway.schedules.dueUntil(mid, scheduleId, gateway.clock.now(mid) + LIMITS.leaseMs);
+  const ids = claimed.map((charged) => attemptId(gateway, charged, charged.nextAt ?? charged.createdAt));
+  if (ids.length === 0) return;
+  const isUnderWay = async (): Promise<boolean> =>
+    (await gateway.payments.findAll(ids)).some(({ state }) => state === 'PREPARE');
+  await pollUntil(await isUnderWay(), isUnderWay, (found) => !found, { mostMs: LIMITS.submissionMs });
 }
 
 /** For the operator: schedules with their subscriptions. */
@@ -130,6 +145,7 @@ export async function stopScheduleAs(
   if (!(await gateway.schedules.remove(owner, subject, gateway.clock.now(owner), audit))) {
     throw invalidField('schedule_id', 'The schedule was stopped already.');
   }
+  await awaitCharges(gateway, owner, subject);
   return requireSchedule(gateway, principal, mid, scheduleId);
 }
 
@@ -272,6 +288,7 @@ async function chargeOccurrence(
   );
   if (!payment) return waiting(subscription, now);
   const { recovered } = payment.details;
+  if (payment.declineReason === SCHEDULE_STOPPED) return { ...subscription, ...stopped('ended') };
   // After a charge that was found at the provider the next one may be there, too: none is skipped.
   const at = recovered === undefined ? now : attemptMoment(recovered, subscription.declines);
   const charged = { ...subscription, nextAt: recovered ?? subscription.nextAt };
@@ -318,11 +335,11 @@ function attemptOrder(
   orderId: string,
   plannedAt: number,
 ): Order {
-  const { scheduleId, declines } = subscription;
+  const { scheduleId, subscriptionId, declines } = subscription;
   const amountText = first.details.session?.scheduleAmount ?? first.amountText;
   const content = contentOf(subscription, declines);
   const paymentId = attemptId(gateway, subscription, plannedAt);
-  return { ...repetition(first, { orderId, scheduleId, amountText, content }), paymentId };
+  return { ...repetition(first, { orderId, scheduleId, amountText, content }), subscriptionId, paymentId };
 }
 
 /** The payments that the provider may have of a due occurrence: a retry by the merchant, and the next attempt. */

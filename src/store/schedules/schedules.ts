@@ -116,6 +116,10 @@ const LIST_DUE = `
   where d.due_at <= (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms'
   order by d.due_at limit $1`;
 
+const DUE_UNTIL = `
+  select ${columns('s', SUBSCRIPTION_COLUMNS)} from subscriptions s
+  where s.mid = $1 and s.schedule_id = $2 and s.state = 'active' and s.due_at <= $3`;
+
 const SCHEDULE_KEYS = itemRows<Pick<Subscription, 'mid' | 'scheduleId'>>([
   ['mid', 'uuid', ({ mid }) => mid],
   ['schedule_id', 'uuid', ({ scheduleId }) => scheduleId],
@@ -268,6 +272,10 @@ export interface ScheduleStore {
   ): Promise<Subscription[]>;
   /** Whether this payment is the first of a subscription to the schedule. */
   hasSubscription(mid: string, scheduleId: string, firstPaymentId: string): Promise<boolean>;
+  /** Whether a subscription is active, and its schedule was not deleted. */
+  isActive(mid: string, subscriptionId: string): Promise<boolean>;
+  /** The active subscriptions of a schedule that are due until this moment; one that is claimed is due when its lease ends. */
+  dueUntil(mid: string, scheduleId: string, at: number): Promise<Subscription[]>;
   subscribe(subscription: Subscription): Promise<void>;
   /** Deletes a subscription whose first payment was never made. */
   unsubscribe(subscription: Subscription): Promise<void>;
@@ -385,6 +393,23 @@ export function createScheduleStore({ pool, query }: Database): ScheduleStore {
         .where('firstPaymentId', '=', firstPaymentId)
         .executeTakeFirst();
       return found !== undefined;
+    },
+    async isActive(mid, subscriptionId) {
+      const found = await query
+        .selectFrom('subscriptions as b')
+        .innerJoin('schedules as s', (join) =>
+          join.onRef('s.mid', '=', 'b.mid').onRef('s.scheduleId', '=', 'b.scheduleId'),
+        )
+        .select('b.subscriptionId')
+        .where('b.mid', '=', mid)
+        .where('b.subscriptionId', '=', subscriptionId)
+        .where('b.state', '=', 'active')
+        .where('s.deletedAt', 'is', null)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
+    async dueUntil(mid, scheduleId, at) {
+      return (await pool.query<Subscription>(DUE_UNTIL, [mid, scheduleId, iso(at)])).rows;
     },
     async subscribe(subscription) {
       const { anchorAt, nextAt, dueAt, ...row } = subscription;
