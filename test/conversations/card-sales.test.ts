@@ -151,6 +151,16 @@ describe('a card check', () => {
     expect((await shop.status(trans_id, merchant)).body.status).toBe('PENDING');
   });
 
+  test.each<Fields>([{}, { card_number: '', card_token: 'x' }])('takes no schedule_id: %j', async (fields) => {
+    const check = { order_amount: '0.00', auth: 'Y', recurring_init: 'Y', schedule_id: UNKNOWN_ID };
+    const { status, body } = await sell({ ...check, ...fields });
+    expect([status, body.error_code, entries(body)]).toEqual([
+      400,
+      100000,
+      ['schedule_id: This value should not be sent with an order_amount of zero.'],
+    ]);
+  });
+
   test('needs auth, and declines as any card', async () => {
     expect(entries((await sell({ order_amount: '0.00' })).body)).toEqual([
       'order_amount: This value should be greater than 0.',

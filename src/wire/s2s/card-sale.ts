@@ -70,6 +70,17 @@ export const tokenBesideNumber = ({ value }: S2sBody): Problem[] =>
     ? []
     : [{ field: 'card_token', sentence: SENTENCES.different('card_number'), expected: ONE_CARD }];
 
+/** Whether the card is only checked: an authorisation of nothing. */
+const isCardCheck = ({ value }: S2sBody): boolean =>
+  value('order_amount').startsWith('0') && isZeroAmount(value('order_amount'));
+
+/** A card check is voided at once, so that no amount could be repeated. */
+const SCHEDULE_OF_CHECK: Problem = {
+  field: 'schedule_id',
+  sentence: 'This value should not be sent with an order_amount of zero.',
+  expected: 'No schedule_id in a card check; or the order_amount of the first payment, which the schedule repeats.',
+};
+
 /** Checks of the card that depend on several of its fields, on the clock, or on the account. */
 export function cardFieldProblems(gateway: Gateway, account: Account, body: S2sBody): Problem[] {
   const { value } = body;
@@ -80,6 +91,7 @@ export function cardFieldProblems(gateway: Gateway, account: Account, body: S2sB
     ...(value('schedule_id') !== '' && value('recurring_init') !== 'Y'
       ? [blank('recurring_init', 'Y, because a schedule_id needs a recurring sale.')]
       : []),
+    ...(value('schedule_id') !== '' && isCardCheck(body) ? [SCHEDULE_OF_CHECK] : []),
   ];
   if (value('card_token') !== '') return [...tokenBesideNumber(body), ...ofSale];
   const missing = (['card_exp_month', 'card_exp_year', 'card_cvv2'] as const).filter((name) => value(name) === '');
@@ -168,7 +180,7 @@ export async function performCardSale(
   const details: PaymentDetails = {
     ...cardSaleDetails(body),
     card: sentCard.kept,
-    ...(isZeroAmount(value('order_amount')) && { isCardCheck: true }),
+    ...(isCardCheck(body) && { isCardCheck: true }),
   };
   const order: Order = {
     protocol: 's2s',
