@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newDataKey } from '../../src/core/cards/vault.ts';
 import { foldProjections } from '../../src/core/projections/projections.ts';
+import { newId } from '../../src/lib/crypto/id.ts';
 import { show, submitPage, UNKNOWN_ID } from '../support/checkout.ts';
 import { CARD_NUMBER, cardSale, cardSalesOf, specifiedHash } from '../support/dialect.ts';
 import { type Fields, type Merchant, newOrderId, openShop, sign, UUID_7 } from '../support/gateway.ts';
@@ -332,10 +333,10 @@ describe('further actions', () => {
 
   describe('CREDIT2CARD by number', () => {
     const credit = (card_number: string, more: Fields = {}) => {
-      const order = [newOrderId(), '2.00', 'USD', 'Back'] as const;
-      const [order_id, order_amount, order_currency, order_description] = order;
-      const fields = { order_id, order_amount, order_currency, order_description, card_number, ...more };
-      const hash = sign(merchant.password, ...order);
+      const order = { order_id: newOrderId(), order_amount: '2.00', order_currency: 'USD', order_description: 'Back' };
+      const fields = { ...order, card_number, ...more };
+      const { order_id, order_amount, order_currency, order_description } = fields;
+      const hash = sign(merchant.password, order_id, order_amount, order_currency, order_description);
       return shop.post({ action: 'CREDIT2CARD', client_key: merchant.client_key, ...fields, hash });
     };
 
@@ -352,6 +353,52 @@ describe('further actions', () => {
         400,
         'card_token: This value should be the same as card_number, or only one of them sent.',
       ]);
+    });
+
+    test.each(['with an operation_id', 'within the window'])('a repeat gets the first credit: %s', async (by) => {
+      const number = by === 'within the window' ? '4000056655665556' : '5200828282828210';
+      const [older, newer] = [await sell({ card_number: number }), await sell({ card_number: number })];
+      const order_id = newOrderId();
+      const again = {
+        order_id,
+        order_amount: '10.00',
+        ...(by === 'with an operation_id' && { operation_id: newId() }),
+      };
+      const first = (await credit(number, again)).body;
+      expect([first.result, first.trans_id]).toEqual(['ACCEPTED', newer.body.trans_id]);
+      await expect.poll(async () => (await shop.inspect(newer.body.trans_id)).status).toBe('REFUND');
+      // The newest settled sale of the card is another one each time: an older one, a newer one, and none.
+      expect((await credit(number, again)).body).toEqual(first);
+      const newest = await sell({ card_number: number });
+      expect((await credit(number, again)).body).toEqual(first);
+      for (const { body } of [older, newest]) await act('CREDITVOID', body.trans_id);
+      for (const { body } of [older, newest])
+        await expect.poll(async () => (await shop.inspect(body.trans_id)).status).toBe('REFUND');
+      expect((await credit(number, again)).body).toEqual(first);
+      const changed = (await credit(number, { ...again, order_amount: '9.00' })).body;
+      expect(changed).toMatchObject({ result: 'ERROR' });
+      expect((await shop.inspect(newer.body.trans_id)).operations).toHaveLength(1);
+    });
+
+    test('concurrent repeats get one credit, although a sale settles between them', async () => {
+      const number = '4000002500001001';
+      const sales = [await sell({ card_number: number }), await sell({ card_number: number })];
+      const order_id = newOrderId();
+      const { cards } = shop.gateway;
+      const { findSettled } = cards;
+      let found = 0;
+      // Each request sees another sale.
+      cards.findSettled = async (mid, fingerprint) => {
+        const sold = await findSettled(mid, fingerprint);
+        return sold && { ...sold, paymentId: sales[found++ % 2]?.body.trans_id };
+      };
+      const credits = await Promise.all(Array.from({ length: 6 }, () => credit(number, { order_id })));
+      cards.findSettled = findSettled;
+      expect(new Set(credits.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+      const operations = await Promise.all(
+        sales.map(async ({ body }) => (await shop.inspect(body.trans_id)).operations),
+      );
+      expect(operations.flat()).toHaveLength(1);
     });
 
     test('a sale by its token and a repetition are sales of the card, also when the first sale is refunded', async () => {

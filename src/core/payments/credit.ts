@@ -28,22 +28,24 @@ export interface CreditOrder {
 /** Refunds to a card; a repeat of the same request gets the operation of the first one. */
 export async function credit(gateway: Gateway, account: Account, order: CreditOrder): Promise<OperationResult> {
   const { mid } = account;
-  const { card, isExpired } = await ownCard(gateway, account, order.card);
-  // Each token has a card row of its own, so the id of the row stands for the token.
-  const fields = [order.orderId, order.amountText, order.currency, card.cardId];
+  const card = await requestedCard(gateway, account, order.card);
+  const fields = [order.orderId, order.amountText, order.currency, card.id];
   const key = idempotencyKeyOf(order.operationId ?? '', 'credit', ...fields);
-  const existing = key && (await gateway.operations.find({ mid, operationId: key.operationId }));
-  // A repeat gets its operation even if the card has expired since.
-  if (existing && existing.content === key.content) return resultOfRepeat(gateway, existing, key);
-  if (isExpired) throw new Refusal('expiredCardToken');
-  const { payment, isOwnOrder } = await creditedPayment(gateway, card, order.orderId);
+  const fingerprint = requestFingerprint(gateway, key ? `${key.operationId} ${key.content}` : order.content);
+  const existing = key
+    ? await gateway.operations.find({ mid, operationId: key.operationId })
+    : card.isByNumber && (await recentOperation(gateway, { mid, orderId: order.orderId, fingerprint }));
+  // A repeat gets its operation even if the card has expired since, or a number has a newer sale.
+  if (existing && (!key || existing.content === key.content))
+    return resultOfRepeat(gateway, existing, key ?? { operationId: existing.operationId, content: null });
+  if (card.isExpired) throw new Refusal('expiredCardToken');
+  const { payment, isOwnOrder } = await creditedPayment(gateway, await card.sold(), order.orderId);
   if (payment.currency !== order.currency) {
     const sentence = 'This value should be the currency of the payment.';
     throw invalidField('order_currency', sentence, { expected: `The currency of the payment, ${payment.currency}.` });
   }
   if (existing) throw duplicateOperation();
   const plan = refundPlan(gateway, account, order.amountText, 'credit');
-  const fingerprint = requestFingerprint(gateway, key ? `${key.operationId} ${key.content}` : order.content);
   const requested: CreditRow = {
     mid,
     orderId: order.orderId,
@@ -67,22 +69,59 @@ export async function credit(gateway: Gateway, account: Account, order: CreditOr
     throw error;
   });
   const { paymentId, amount } = result.operation;
+  const isSameSale =
+    paymentId === payment.paymentId || (card.isByNumber && (await isSaleOf(gateway, result.payment, card.id)));
   // A credit that reserved the order earlier has started its operation in the meantime.
-  if (paymentId !== payment.paymentId || amount !== readAmount(order.amountText, payment, account, 0n))
-    throw duplicate();
+  if (!isSameSale || amount !== readAmount(order.amountText, payment, account, 0n)) throw duplicate();
   return result;
 }
 
-async function ownCard(gateway: Gateway, { mid }: Account, card: CreditOrder['card']) {
+/** Whether a payment used the card with this fingerprint. */
+const isSaleOf = async (
+  { cards }: Gateway,
+  { mid, details: { card } }: PaymentWithDetails,
+  fingerprint: string,
+): Promise<boolean> => card !== undefined && (await cards.findFingerprint(mid, card.id)) === fingerprint;
+
+interface RequestedCard {
+  /** The same for every repeat of a request. */
+  id: string;
+  isByNumber: boolean;
+  isExpired: boolean;
+  sold: () => Promise<SoldCard>;
+}
+
+/**
+ * Each token has a card row of its own, so the id of the row stands for the token. The row of a number is that of its newest
+ * settled sale, which may be another one for a repeat.
+ */
+async function requestedCard(gateway: Gateway, { mid }: Account, card: CreditOrder['card']): Promise<RequestedCard> {
   if ('number' in card) {
-    const sold = await gateway.cards.findSettled(mid, await cardFingerprint(gateway, mid, card.number.reveal()));
-    if (!sold) throw new Refusal('unknownCardToken');
-    return { card: sold, isExpired: false };
+    const id = await cardFingerprint(gateway, mid, card.number.reveal());
+    const sold = async (): Promise<SoldCard> => {
+      const found = await gateway.cards.findSettled(mid, id);
+      if (!found) throw new Refusal('unknownCardToken');
+      return found;
+    };
+    return { id, isByNumber: true, isExpired: false, sold };
   }
   const found = await cardOfToken(gateway, card.token);
   if (!found) throw new Refusal('unknownCardToken');
   if (found.card.mid !== mid) throw new Refusal('foreignCardToken');
-  return found;
+  return { id: found.card.cardId, isByNumber: false, isExpired: found.isExpired, sold: async () => found.card };
+}
+
+/** The operation of an equal request a moment ago, for an order of its own or for one that a payment has. */
+async function recentOperation(
+  { credits, operations, clock }: Gateway,
+  { mid, orderId, fingerprint }: Pick<CreditRow, 'mid' | 'orderId' | 'fingerprint'>,
+) {
+  for (const part of ['', fingerprint]) {
+    const reserved = await credits.find({ mid, orderId, part });
+    const isRecent = reserved && clock.now(mid) - reserved.createdAt < LIMITS.duplicateWindowMs;
+    if (isRecent && reserved.fingerprint === fingerprint) return operations.find(reserved);
+  }
+  return undefined;
 }
 
 /**
@@ -106,8 +145,7 @@ async function creditedPayment(
 ): Promise<{ payment: PaymentWithDetails; isOwnOrder: boolean }> {
   const [newest] = await gateway.payments.attempts({ mid, orderId }, 1);
   if (newest) {
-    const used = newest.details.card && (await gateway.cards.findFingerprint(mid, newest.details.card.id));
-    if (used !== fingerprint) throw duplicate();
+    if (!(await isSaleOf(gateway, newest, fingerprint))) throw duplicate();
     return { payment: newest, isOwnOrder: false };
   }
   const payment = await gateway.payments.find({ mid, paymentId });
