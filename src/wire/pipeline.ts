@@ -33,9 +33,10 @@ export function admit(gateway: Gateway, request: MerchantRequest): MaybePromise<
   return continueWith(findRequestAccount(gateway, request), (found) => {
     if (!found) return unknownKey(gateway, given, request).then(refuse);
     const operation = request.operationFor?.(found) ?? given;
+    recordAccount(found, request);
+    requireAllowedAddress(found, request);
+    request.limits.countAccount(found);
     const account = requireActive(found, operation, request);
-    countRequest(account, request);
-    requireAllowedAddress(account, request);
     requireValidFields(gateway, account, operation, request);
     if (hasSpecifiedHash(account, operation, request)) return account;
     return hasReversedHash(gateway, account, request).then((isValid) =>
@@ -80,10 +81,9 @@ function requireActive(account: Account, operation: ApiOperation, { keyField }: 
   return account;
 }
 
-function countRequest(account: Account, { handled, limits }: MerchantRequest): void {
+function recordAccount(account: Account, { handled }: MerchantRequest): void {
   handled.mid = account.mid;
   if (handled.call) handled.call.account = account;
-  limits.countAccount(account);
 }
 
 const SUSPENDED = 'A suspended account takes no new payments: ask your operator. Queries and refunds still work.';

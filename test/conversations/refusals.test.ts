@@ -277,6 +277,18 @@ describe('IP addresses', () => {
   ])('allowlist %j, from %s: %s', async (allowlist, address, isAllowed) => {
     expect(await from(allowlist, address)).toMatchObject(isAllowed ? { result: 'SUCCESS' } : NOT_ALLOWED);
   });
+  test('are checked before the rate limit, which they do not use up, and before the suspension of the account', async () => {
+    const limited = await shop.newMerchant({ ip_allowlist: ['203.0.113.7'], requests_per_second: 1 });
+    const send = (fields: Fields, address: string) =>
+      shop.post(saleFields(limited, fields), { 'x-forwarded-for': address });
+    for (let sent = 0; sent < 10; sent++) expect((await send({}, '198.51.100.1')).body).toEqual(NOT_ALLOWED);
+    expect((await send({}, '203.0.113.7')).body).toMatchObject({ result: 'SUCCESS' });
+    await shop.admin('PATCH', `/accounts/${limited.mid}`, { suspended: true });
+    expect((await send({ order_amount: 'x' }, '198.51.100.1')).body).toEqual(NOT_ALLOWED);
+    expect((await send({ order_amount: 'x' }, '203.0.113.7')).body.errors).toEqual([
+      entryOf('client_key: This account is suspended.'),
+    ]);
+  });
   test('ignores the header of an untrusted proxy', async () => {
     const direct = await startTestGateway();
     const merchant = await direct.newMerchant({ ip_allowlist: ['203.0.113.7'] });
