@@ -36,8 +36,8 @@ const paramsOf = (answer: { body: { errors?: { param: string }[] } }) => answer.
 const localUrl = (url: string): string => shop.url + new URL(url).pathname;
 const begin = async (url: string): Promise<FetchedPage> => follow(await fill(localUrl(url), {}));
 const submit = async ({ url }: FetchedPage): Promise<FetchedPage> => follow(await fill(url, VCARD.success));
-const newToken = async (role: string): Promise<string> =>
-  (await shop.admin('POST', '/tokens', { name: `a ${role}`, role, mids: [own.mid] })).body.token;
+const newToken = async (role: string, mids = [own.mid]): Promise<string> =>
+  (await shop.admin('POST', '/tokens', { name: `a ${role}`, role, mids })).body.token;
 
 describe('making an invoice', () => {
   test('computes the amounts of each line, rounded half up', async () => {
@@ -309,6 +309,25 @@ test('a foreign invoice does not exist, and an accountant only reads', async () 
     [second],
     [first],
   ]);
+});
+
+test('the state in lists and the proposed due date follow the clock of the account', async () => {
+  const [ahead, present] = [await shop.newMerchant(), await shop.newMerchant()];
+  const due_on = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10);
+  const [over, open] = await Promise.all(
+    [ahead, present].map(async ({ mid }) => (await make({ mid, due_on })).body.invoice_id),
+  );
+  await shop.advanceClock(100 * 86_400, ahead.mid);
+  expect((await read(over)).state).toBe('overdue');
+  const token = await newToken('merchant', [ahead.mid, present.mid]);
+  const ids = async (state: string) =>
+    (await shop.admin('GET', `/invoices?state=${state}`, undefined, token)).body.items.map(
+      (item: { invoice_id: string }) => item.invoice_id,
+    );
+  expect([await ids('overdue'), await ids('open')]).toEqual([[over], [open]]);
+  const proposed = new Date(Date.now() + 114 * 86_400_000).toISOString().slice(0, 10);
+  const merchant = await signedIn(shop, 'merchant', [ahead.mid]);
+  expect((await merchant.get('/admin/invoices/new')).text).toContain(proposed);
 });
 
 test('the panel makes, shows, sends and voids an invoice', async () => {

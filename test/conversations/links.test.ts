@@ -21,8 +21,8 @@ const make = (terms: object = {}, token?: string) =>
 const read = async (id: string) => (await shop.admin('GET', `/links/${id}`)).body;
 const paramsOf = (answer: { body: { errors?: { param: string }[] } }) => answer.body.errors?.map(({ param }) => param);
 const localUrl = (url: string): string => shop.url + new URL(url).pathname;
-const newToken = async (role: string): Promise<string> =>
-  (await shop.admin('POST', '/tokens', { name: `a ${role}`, role, mids: [own.mid] })).body.token;
+const newToken = async (role: string, mids = [own.mid]): Promise<string> =>
+  (await shop.admin('POST', '/tokens', { name: `a ${role}`, role, mids })).body.token;
 
 /** Opens the link and continues with what is typed; returns the payment page. */
 const begin = async (url: string, typed: Record<string, string> = {}): Promise<FetchedPage> =>
@@ -345,6 +345,22 @@ describe('who sees links', () => {
     expect(await ids(`mid=${mid}&state=active`)).toEqual([second]);
     const page = (await shop.admin('GET', `/links?mid=${mid}&limit=3`)).body;
     expect(await ids(`mid=${mid}&limit=3&cursor=${page.next_cursor}`)).toEqual([first]);
+  });
+
+  test('lists by the state that a link has by the clock of its account', async () => {
+    const [ahead, present] = [await shop.newMerchant(), await shop.newMerchant()];
+    const until = new Date(Date.now() + 86_400_000).toISOString().replace(/\.\d+/, '');
+    const [over, active] = await Promise.all(
+      [ahead, present].map(async ({ mid }) => (await make({ mid, valid_until: until })).body.link_id),
+    );
+    await shop.advanceClock(2 * 86_400, ahead.mid);
+    expect((await read(over)).state).toBe('expired');
+    const token = await newToken('merchant', [ahead.mid, present.mid]);
+    const ids = async (state: string) =>
+      (await shop.admin('GET', `/links?state=${state}`, undefined, token)).body.items.map(
+        (item: { link_id: string }) => item.link_id,
+      );
+    expect([await ids('expired'), await ids('active')]).toEqual([[over], [active]]);
   });
 
   test('a foreign link does not exist', async () => {

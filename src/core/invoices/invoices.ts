@@ -1,6 +1,5 @@
 /** Invoices: makes, lists, sends and voids them, and begins their payments. */
 import { isUuid, newId } from '../../lib/crypto/id.ts';
-import { utcDay } from '../../lib/time/day.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { INVOICE_LIMITS, type InvoiceState, invoiceNumber, nextReminder } from '../../rules/invoices.ts';
 import type { Invoice, PaidInvoice } from '../../store/invoices/invoices.ts';
@@ -40,7 +39,7 @@ export const listInvoices = (
   gateway: Gateway,
   { mids }: Pick<Principal, 'mids'>,
   filter: { mid?: string | undefined; state?: InvoiceState | undefined; before?: string | undefined; limit: number },
-): Promise<PaidInvoice[]> => gateway.invoices.list({ ...filter, mids, today: utcDay(gateway.clock.now(filter.mid)) });
+): Promise<PaidInvoice[]> => gateway.invoices.list({ ...filter, mids, now: gateway.clock.now() });
 
 /** Refuses an invoice that does not exist, or that the caller may not see. */
 export async function requireInvoice(

@@ -53,7 +53,7 @@ export const listLinks = (
     ...filter,
     mids: principal.mids,
     createdBy: makerOf(principal),
-    now: gateway.clock.now(filter.mid),
+    now: gateway.clock.now(),
   });
 
 /** Refuses a link that does not exist, or that the caller may not see. */

@@ -1,4 +1,5 @@
 /** Shared parts of SQL: column names, timestamps, and the statements that claim due rows. */
+import { sql } from 'kysely';
 
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -26,6 +27,11 @@ export const CLOCK = `
       coalesce(max(offset_ms) filter (where mid is not null), 0) * interval '1 ms' as furthest
     from clock_offsets
   )`;
+
+/** SQL: the time of the account in this column, from the gateway's time without the offsets of accounts. */
+export const accountTime = (now: number, mid: string) =>
+  sql`(${iso(now)}::timestamptz
+    + coalesce((select offset_ms from clock_offsets where clock_offsets.mid = ${sql.ref(mid)}), 0) * interval '1 ms')`;
 
 /**
  * Leaves out rows `d` that were due longer ago than this parameter says, in milliseconds; null means none. The index of

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { InvoiceLine, InvoiceState } from '../../rules/invoices.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { type AuditEntry, appendAudit } from '../audit/audit.ts';
-import { claimStatement, iso, isoOrNull } from '../database/columns.ts';
+import { accountTime, claimStatement, iso, isoOrNull } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { heldUses, type LockOffer, PAID } from '../links/begun-orders.ts';
 import { createBatching } from '../payments/batch.ts';
@@ -65,8 +65,8 @@ export interface InvoiceFilter {
   state?: InvoiceState | undefined;
   before?: string | undefined;
   limit: number;
-  /** The day of now, as 2026-11-30. */
-  today: string;
+  /** The gateway's time; the state is that by the clock of each account. */
+  now: number;
 }
 
 export interface InvoiceStore {
@@ -99,13 +99,15 @@ const SELECT = sql.raw(`
   from invoices i cross join lateral (${PAID} and b.mid = i.mid and b.source_id = i.invoice_id) s`);
 
 /** SQL: whether an invoice is in a state; the order of the states is that of `invoiceState`. */
-const inState = (state: InvoiceState, today: string) =>
-  ({
+const inState = (state: InvoiceState, now: number) => {
+  const today = sql`to_char(${accountTime(now, 'i.mid')} at time zone 'utc', 'YYYY-MM-DD')`;
+  return {
     void: sql`i.voided_at is not null`,
     paid: sql`i.voided_at is null and s.payments > 0`,
     overdue: sql`i.voided_at is null and s.payments = 0 and i.due_on < ${today}`,
     open: sql`i.voided_at is null and s.payments = 0 and i.due_on >= ${today}`,
-  })[state];
+  }[state];
+};
 
 /** An invoice is paid once. */
 export const lockInvoice: LockOffer = async (transaction, mid, invoiceId) => {
@@ -168,11 +170,11 @@ export function createInvoiceStore({ query, pool }: Database): InvoiceStore {
       }),
     find: async (invoiceId) => (await select(sql`i.invoice_id = ${invoiceId}`))[0],
     findByCode: async (code) => (await select(sql`i.code = ${code}`))[0],
-    list({ mids, mid, state, before, limit, today }) {
+    list({ mids, mid, state, before, limit, now }) {
       const conditions = [
         mids === null ? undefined : sql`i.mid = any(${[...mids]}::uuid[])`,
         mid === undefined ? undefined : sql`i.mid = ${mid}`,
-        state === undefined ? undefined : inState(state, today),
+        state === undefined ? undefined : inState(state, now),
         before === undefined ? undefined : sql`i.invoice_id < ${before}`,
       ].filter((condition) => condition !== undefined);
       const all = conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);

@@ -4,7 +4,7 @@ import { createCache } from '../../lib/flow/cache.ts';
 import type { MaybePromise } from '../../lib/flow/maybe-promise.ts';
 import type { LinkState } from '../../rules/links.ts';
 import { type AuditEntry, appendAudit } from '../audit/audit.ts';
-import { iso, isoOrNull } from '../database/columns.ts';
+import { accountTime, iso, isoOrNull } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import type { Decide } from '../database/decision.ts';
 import { type LockOffer, PAID } from './begun-orders.ts';
@@ -51,6 +51,7 @@ export interface LinkFilter {
   createdBy?: string | undefined;
   before?: string | undefined;
   limit: number;
+  /** The gateway's time; the state is that by the clock of each account. */
   now: number;
 }
 
@@ -77,7 +78,7 @@ const SELECT_OPENED = selectWith(' and l.uses is not null');
 /** SQL: whether a link is in a state; the order of the states is that of `linkState`. */
 const inState = (state: LinkState, now: number) => {
   const isUsedUp = sql`(l.uses is not null and s.payments >= l.uses)`;
-  const isOver = sql`(l.valid_until is not null and l.valid_until <= ${iso(now)})`;
+  const isOver = sql`(l.valid_until is not null and l.valid_until <= ${accountTime(now, 'l.mid')})`;
   return {
     inactive: sql`not l.is_active`,
     used_up: sql`l.is_active and ${isUsedUp}`,

@@ -92,7 +92,8 @@ async function newInvoice(request: PanelRequest, problems: readonly Problem[] = 
   const { gateway, session, form } = request;
   const accounts = await accountNames(request);
   const errorOf = (name: string): string | undefined => problems.find((problem) => problem.field === name)?.sentence;
-  const due = utcDay(gateway.clock.now() + DUE_DAYS * LIMITS.dayMs);
+  const mid = form.get('mid') ?? (accounts.size === 1 ? [...accounts.keys()][0] : undefined);
+  const due = utcDay(gateway.clock.now(mid) + DUE_DAYS * LIMITS.dayMs);
   const input = (
     name: string,
     label: string,
