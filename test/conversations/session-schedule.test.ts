@@ -132,6 +132,18 @@ describe('recurring_consent_required', () => {
     }
   });
 
+  test('asks for nothing and keeps nothing if the payment is not recurring', async () => {
+    const { url, id } = await checkout.open({ methods: ['vcard'], recurring_consent_required: true });
+    expect((await show(url)).text).not.toContain('name="consent"');
+    expect((await fill(url, { ...VCARD.success, consent: 'Y' })).status).toBe(303);
+    const { status, details } = await checkout.inspect(id);
+    expect([status, details.consent, details.session.recurring_consent_required]).toEqual([
+      ...['SETTLED', undefined, undefined],
+    ]);
+    const { url: other } = await checkout.open({ methods: ['vcard'], recurring_consent_required: 'Y' });
+    expect((await fill(other, VCARD.success)).status).toBe(303);
+  });
+
   test('without it the page describes the series and asks for nothing', async () => {
     const { url } = await checkout.open({ methods: ['vcard'], recurring_init: true });
     expect(readable((await show(url)).text)).toContain('may charge this payment method again');

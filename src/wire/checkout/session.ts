@@ -232,7 +232,9 @@ function sessionDetails(
       ...(isYes(value('token_consent_required')) && { needsTokenConsent: true as const }),
       ...optional('scheduleStart', 'schedule_start_date'),
       ...optional('scheduleAmount', 'payment_schedule_amount'),
-      ...(isYes(value('recurring_consent_required')) && { needsConsent: true as const }),
+      // The box to agree stands below the terms of a series.
+      ...(isYes(value('recurring_init')) &&
+        isYes(value('recurring_consent_required')) && { needsConsent: true as const }),
     },
     ...(channelId !== undefined && { channelId }),
     ...(Object.keys(customData).length > 0 && { customData }),
