@@ -121,7 +121,8 @@ export function readOrderLines(
     else if (!isText(line.name, Number.POSITIVE_INFINITY)) add(`${at}.name`, SENTENCES.notText);
     const tooLong = lengthProblem(name, 0, LIMITS.lineNameLength);
     if (tooLong) add(`${at}.name`, tooLong);
-    const counted = isBlank(line.quantity) ? '1' : String(line.quantity);
+    const sent = isBlank(line.quantity) ? '1' : line.quantity;
+    const counted = typeof sent === 'object' ? '' : String(sent);
     const isCount = quantity.check(counted, NO_CONTEXT) === undefined;
     if (!isCount) add(`${at}.quantity`, SENTENCES.invalid);
     const unit = unitsAt(`${at}.unit_amount`, line.unit_amount);

@@ -266,6 +266,17 @@ describe('on the payment page', () => {
     expect([status, body.errors[0].hint]).toEqual([400, 'klarna needs order.lines.']);
   });
 
+  test('lines among the parameters of klarna, which nothing adds up, are not those of the order', async () => {
+    const parameters = { klarna: { order_lines: [{ name: 'Teapot', amount: '1.00' }], order_shipping: '1.00' } };
+    const refused = await checkout.send(
+      'session',
+      sessionFields({ methods: ['klarna'], order: { currency: 'EUR' }, parameters }),
+    );
+    expect([refused.status, refused.body.errors?.[0].hint]).toEqual([400, 'klarna needs order.lines.']);
+    const { id } = await checkout.open({ methods: ['klarna'], order: order('EUR'), parameters });
+    expect((await checkout.inspect(id)).details.session.parameters).toEqual({ klarna: {} });
+  });
+
   test('beside other methods klarna is left out without lines, and the sandbox says why', async () => {
     const { body } = await checkout.send(
       'session',

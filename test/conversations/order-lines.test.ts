@@ -83,8 +83,8 @@ describe('refused', () => {
     ['an amount that is a number', { lines: [line({ amount: 10 })] }, `order.lines.0.amount: ${noText}`],
     ['a negative amount', { lines: [line({ amount: '-1.00' })] }, `order.lines.0.amount: ${invalid}`],
     ['decimals of a yen', { currency: 'JPY', lines: [line({ amount: '10.50' })] }, `order.lines.0.amount: ${invalid}`],
-    ...[0, -1, 1.5, '1e3', 1_000_000].map((quantity): [string, Body, string] => [
-      `a quantity of ${quantity}`,
+    ...[0, -1, 1.5, '1e3', 1_000_000, [2], ['2'], true, {}].map((quantity): [string, Body, string] => [
+      `a quantity of ${JSON.stringify(quantity)}`,
       { lines: [line({ quantity })] },
       `order.lines.0.quantity: ${invalid}`,
     ]),

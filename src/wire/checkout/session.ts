@@ -9,7 +9,7 @@ import { newId } from '../../lib/crypto/id.ts';
 import { nameWithMembers, VALUE_AND_MEMBERS } from '../../lib/text/form.ts';
 import { isObject } from '../../lib/text/json.ts';
 import { utcDay } from '../../lib/time/day.ts';
-import { BRANDS, type Brand, brandLabel, isForPayers, NO_BRAND_YET, nameInside } from '../../rules/brands.ts';
+import { BRANDS, type Brand, brandLabel, isCommon, isForPayers, NO_BRAND_YET, nameInside } from '../../rules/brands.ts';
 import { invalidField, type Problem } from '../../rules/errors.ts';
 import { amountSpelling, isYes, SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { LIMITS } from '../../rules/limits.ts';
@@ -270,8 +270,9 @@ function brandTexts(parameters: unknown, account: Account): BrandTexts {
     const secret: Record<string, string> = {};
     for (const [name, text] of flatTexts(value)) {
       const [baseName] = name.split('[', 1);
-      const row = fields.find((field) =>
-        [field.name, field.alias ?? ''].some((known) => nameInside(known) === baseName),
+      const row = fields.find(
+        (field) =>
+          !isCommon(field.name) && [field.name, field.alias ?? ''].some((known) => nameInside(known) === baseName),
       );
       // Only list fields have members.
       if (row && text !== '' && (row.items !== undefined || name === baseName))
