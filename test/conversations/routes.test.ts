@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { receiveNotifications } from '../../src/core/payments/notifications.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { type Fields, type Merchant, newOrderId, openShop, PROVIDER_POLL } from '../support/gateway.ts';
@@ -162,6 +163,33 @@ describe('failover', () => {
       expect((await calls(trans_id)).every((call) => String(call).includes('first'))).toBe(true);
     },
   );
+
+  test('a chargeback at the first connection goes to the attention list, and that at the second changes the state', async () => {
+    const merchant = await routed({ connection_id: first }, { connection_id: second });
+    await A().control('/faults', { mode: 'soft_decline', count: 1 });
+    const { trans_id: id } = await sale(merchant);
+    const tell = (at: string, reference: string, type: string, chargeback?: string) =>
+      receiveNotifications(shop.gateway, `upstream/${at}`, [
+        { eventId: randomUUID(), reference, body: { reference, type, chargeback, amount: '300', currency: 'USD' } },
+      ]);
+    const shown = async () => {
+      const { status, attention, history } = await shop.inspect(id);
+      return [status, attention, history.at(-1).event];
+    };
+    await tell(first, id, 'chargeback', 'cb-1');
+    expect(await shown()).toEqual(['SETTLED', 'unexpected_chargeback', 'noted chargedBack']);
+    const { length } = await shop.events(id);
+    await tell(first, id, 'chargeback', 'cb-1');
+    expect(await shop.events(id)).toHaveLength(length);
+    await tell(second, `${id}-2`, 'chargeback');
+    expect(await shown()).toEqual(['CHARGEBACK', 'unexpected_chargeback', 'chargedBack']);
+    await tell(second, `${id}-2`, 'chargeback_reversed');
+    expect(await shown()).toEqual(['SETTLED', 'unexpected_chargeback', 'chargebackReversed']);
+    await tell(first, id, 'chargeback_reversed', 'cb-2');
+    expect(await shown()).toEqual(['SETTLED', 'unexpected_chargeback', 'noted chargebackReversed']);
+    await tell(first, id, 'chargeback_reversed', 'cb-1');
+    expect(await shown()).toEqual(['SETTLED', null, 'noted chargebackReversed']);
+  });
 
   test('a late success of the first connection goes to the attention list', async () => {
     const merchant = await routed({ connection_id: first }, { connection_id: second });

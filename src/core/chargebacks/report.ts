@@ -11,10 +11,17 @@ import {
   RESPONSE_DAYS,
 } from '../../rules/chargebacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import type { CallRecord, Payment, PaymentChanges, PaymentWithDetails } from '../../store/payments/payments.ts';
+import type {
+  CallRecord,
+  Payment,
+  PaymentChanges,
+  PaymentWithDetails,
+  Transition,
+} from '../../store/payments/payments.ts';
 import type { Gateway } from '../context.ts';
-import { advance } from '../payments/advance.ts';
-import { isOfAnother, isTaken } from './disputes.ts';
+import { advance, withHistory, writeWithRetry } from '../payments/advance.ts';
+import { markBelow, takesBack } from '../payments/marks.ts';
+import { hasTaken, isOfAnother, isOnlyNoted, namedAs } from './disputes.ts';
 
 export type ChargebackOutcome = Extract<Outcome, { kind: ChargebackEvent }>;
 
@@ -64,9 +71,9 @@ export async function chargebackProgress(
   { kind, chargebackReference }: ChargebackOutcome,
 ): Promise<'new' | 'repeated' | 'early'> {
   const history = await gateway.payments.history(payment);
-  if (kind === 'chargebackReversed') return history.some(isTaken) ? 'new' : 'early';
-  const isKnown = history.some(({ event, call }) => event === kind && call?.chargeback === chargebackReference);
-  return chargebackReference !== undefined && isKnown ? 'repeated' : 'new';
+  if (kind === 'chargebackReversed') return hasTaken(history, undefined) ? 'new' : 'early';
+  const isKnown = namedAs(history, { chargeback: chargebackReference }).some(({ event }) => event === kind);
+  return isKnown ? 'repeated' : 'new';
 }
 
 /**
@@ -82,7 +89,7 @@ export async function applyChargeback(
 ): Promise<PaymentWithDetails> {
   const { kind, chargedBack, chargebackReference } = outcome;
   const stage = CHARGEBACK_EVENTS[kind];
-  if (!isOfAnother(await gateway.payments.history(payment), kind, chargebackReference)) {
+  if (!isOfAnother(await gateway.payments.history(payment), kind, { chargeback: chargebackReference })) {
     if (stage) await recordChargeback(gateway, payment, outcome, stage);
     else await gateway.chargebacks.report(payment, 'won', gateway.clock.now(payment.mid));
   }
@@ -93,4 +100,27 @@ export async function applyChargeback(
     chargedBack: namedAmount(payment, chargedBack),
     learned,
   });
+}
+
+/**
+ * Records a chargeback of a former submission, or its reversal, once, and marks the payment: whether the money that was there
+ * belongs to the payment is for the operator to say.
+ */
+export async function recordFormerChargeback(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  { kind, chargebackReference }: ChargebackOutcome,
+  record: CallRecord,
+): Promise<void> {
+  const call = { ...record, ...(chargebackReference !== undefined && { chargeback: chargebackReference }) };
+  const event = `noted ${kind}` as const;
+  const written = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition | undefined> => {
+    const history = await gateway.payments.history(before);
+    if (namedAs(history, call).some((row) => row.event === event)) return undefined;
+    const isReturned = before.attention === 'unexpected_chargeback' && isOnlyNoted(history, call);
+    const kept = isReturned ? await markBelow(gateway, before) : before.attention;
+    const attention = takesBack(kind) ? ('unexpected_chargeback' as const) : kept;
+    return { before, after: { ...withHistory(before, now), attention }, event, actor: 'provider', call };
+  });
+  if (written) gateway.log.warn({ payment_id: payment.paymentId, event: kind }, 'a chargeback of a former submission');
 }

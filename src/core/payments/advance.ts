@@ -21,7 +21,7 @@ import type {
 } from '../../store/payments/payments.ts';
 import { composeCallback } from '../callbacks/compose.ts';
 import { cardsAfter } from '../cards/vault.ts';
-import { isNamed, isOfAnother, isOfNoted } from '../chargebacks/disputes.ts';
+import { isOfAnother, isOnlyNoted, namedAs } from '../chargebacks/disputes.ts';
 import type { Gateway } from '../context.ts';
 import { hasReceipt } from '../receipts/receipts.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
@@ -209,8 +209,8 @@ async function composeChargeback(
   now: number,
 ): Promise<Transition> {
   const history = await gateway.payments.history(before);
-  const reference = input.call?.chargeback;
-  const composed = isOfAnother(history, input.event, reference)
+  const { call } = input;
+  const composed = isOfAnother(history, input.event, call)
     ? composeNoted(before, input, now)
     : composeTransition(before, input, now);
   if (composed.event !== input.event) {
@@ -219,18 +219,19 @@ async function composeChargeback(
     const isSeparate =
       takesBack(input.event) &&
       before.state === 'CHARGEBACK' &&
-      reference !== undefined &&
-      !isNamed(history, reference);
+      call?.chargeback !== undefined &&
+      namedAs(history, call).length === 0;
     if (isSeparate) return { ...composed, after: { ...composed.after, attention: 'unexpected_chargeback' } };
-    return isReturned(before, input.event) && isOfNoted(history, reference)
+    return isReturned(before, input.event) && isOnlyNoted(history, call)
       ? { ...composed, after: { ...composed.after, attention: await markBelow(gateway, before) } }
       : composed;
   }
   const left = before.captured - before.refunded;
   if (input.event !== 'chargebackReversed') {
     const { chargedBack = left } = input;
-    const isExpected = before.attention !== 'unexpected_chargeback';
-    const attention = isExpected ? composed.after.attention : await markBelow(gateway, before);
+    // The chargeback may have been marked until the payment was settled.
+    const isResolved = before.attention === 'unexpected_chargeback' && isOnlyNoted(history, call);
+    const attention = isResolved ? await markBelow(gateway, before) : composed.after.attention;
     return { ...composed, after: { ...composed.after, attention }, moved: lower(chargedBack, left) };
   }
   const taken = history.findLast(({ toState, fromState }) => toState !== fromState);

@@ -28,10 +28,11 @@ const DECISIONS: readonly string[] = ['attended', 'acceptedLate'];
 
 /** Whether the payment has a late success about which nobody has decided. */
 function hasLateSuccess({ connector }: Payment, history: readonly HistoryRow[]): boolean {
-  // A report about a payment that has succeeded is a repetition, unless it names another connection or payment.
+  // A report about a payment that has succeeded is a repetition, unless it names another submission or payment.
   const isLate = ({ event, toState, call }: HistoryRow): boolean =>
     LATE_REPORTS.includes(event) &&
-    (isRetriable(toState) || (call !== null && (call.connector !== connector || call.reason !== undefined)));
+    (isRetriable(toState) ||
+      (call !== null && (call.connector !== connector || call.submission !== undefined || call.reason !== undefined)));
   const last = history.findLast((row) => isLate(row) || DECISIONS.includes(row.event));
   return last !== undefined && isLate(last) && !history.some(({ event }) => event === 'lateRefunded');
 }
@@ -98,7 +99,8 @@ const isOutcome = ({ state, busy }: Payment, event: PaymentEvent): boolean =>
 
 /** Whether an event of the table of states resolves a mark. */
 const RESOLVES: Readonly<Record<Attention, (payment: Payment, event: PaymentEvent) => boolean>> = {
-  unexpected_chargeback: (_, event) => takesBack(event),
+  // It depends on which chargeback an event is about.
+  unexpected_chargeback: () => false,
   // An operator decides about it.
   late_success: () => false,
   // It stays until the operation in flight has its outcome and the provider is queried.

@@ -23,7 +23,7 @@ import type {
   PaymentChanges,
   PaymentWithDetails,
 } from '../../store/payments/payments.ts';
-import { applyChargeback } from '../chargebacks/report.ts';
+import { applyChargeback, isChargeback, recordFormerChargeback } from '../chargebacks/report.ts';
 import { capabilitiesOf, connectorOf } from '../connections/connectors.ts';
 import { learned } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -305,8 +305,8 @@ export async function queryAsNotified(
 }
 
 /**
- * A former submission of a payment is reported as paid, or asks to be queried: another connection has taken the payment
- * over, so money that moved there is a case for the operator. False without an answer.
+ * A former submission of a payment is reported as paid or charged back, or asks to be queried: another connection has taken
+ * the payment over, so money that moved there is a case for the operator. False without an answer.
  */
 export async function applyToFormer(
   gateway: Gateway,
@@ -320,9 +320,11 @@ export async function applyToFormer(
   const asked = meaning.kind === 'ask' ? await query(gateway, then, account, LIMITS.providerTimeoutMs) : undefined;
   if (asked && asked.kind !== 'outcome') return asked.kind === 'notFound';
   const outcome = asked ? asked.outcome : (meaning as KnownOutcome);
-  if (outcome.kind !== 'settled' && outcome.kind !== 'authorised') return true;
-  const call = asked?.call ?? { verb: 'notification', connector: former.connector, outcome: outcome.kind, tookMs: 0 };
-  await recordFormerSuccess(gateway, payment, outcome.kind, call);
+  const notified = { verb: 'notification', connector: former.connector, outcome: outcome.kind, tookMs: 0 } as const;
+  const call: CallRecord = { ...(asked?.call ?? notified), submission };
+  if (isChargeback(outcome)) await recordFormerChargeback(gateway, payment, outcome, call);
+  else if (outcome.kind === 'settled' || outcome.kind === 'authorised')
+    await recordFormerSuccess(gateway, payment, outcome.kind, call);
   return true;
 }
 

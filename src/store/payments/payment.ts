@@ -222,6 +222,8 @@ export interface CallRecord {
   authentication?: string | undefined;
   /** The provider's id of the chargeback that was reported. */
   chargeback?: string | undefined;
+  /** The submission that was reported, if it is a former one. */
+  submission?: number | undefined;
   /** The provider's id of a capture, void or refund that was made there, or ours of one that failed after it was done. */
   operation?: string | undefined;
 }
