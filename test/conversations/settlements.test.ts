@@ -235,6 +235,40 @@ describe('a cut', () => {
     expect(all.reduce((sum, { payout }) => sum + Number(payout), 0)).toBe(16);
   });
 
+  /** Postings of a balance before the end of a settlement that is none of theirs. */
+  const missed = ({ mid }: Merchant) =>
+    shop.rows(`
+      select e.category from ledger_entries e where e.mid = '${mid}'
+        and e.posted_at < (select max(until_at) from settlements s where s.mid = e.mid)
+        and not exists (select from settlement_entries t where t.mid = e.mid and t.entry_id = e.entry_id)`);
+
+  test('has everything that was posted before its time, also what is posted while it waits', async () => {
+    const merchant = await shop.newMerchant();
+    await sale(merchant, '10.00');
+    await foldProjections(shop.gateway);
+    let waiting: Promise<Answer['body']> | undefined;
+    await holding(shop.connection, "projections where name = 'ledger'", async () => {
+      waiting = cut(merchant);
+      await expect.poll(isWaiting).toBe(true);
+      await sale(merchant, '5.00');
+    });
+    expect(await waiting).toMatchObject({ closing: '10.00' });
+    await foldProjections(shop.gateway);
+    expect(await missed(merchant)).toEqual([]);
+    expect(await cut(merchant)).toMatchObject({ number: 2, closing: '15.00' });
+  });
+
+  test('ends after the one before, also if a clock was set back', async () => {
+    const merchant = await shop.newMerchant();
+    await sale(merchant, '10.00');
+    await cut(merchant);
+    await shop.rows(`update settlements set until_at = until_at + interval '1 minute' where mid = '${merchant.mid}'`);
+    await sale(merchant, '5.00');
+    const second = await cut(merchant);
+    expect(second).toMatchObject({ number: 2, opening: '10.00', closing: '15.00' });
+    expect(second.until >= second.from).toBe(true);
+  });
+
   test('of the time that an answer names is the same cut', async () => {
     const merchant = await shop.newMerchant();
     await sale(merchant, '1.00');

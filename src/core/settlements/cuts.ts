@@ -54,11 +54,12 @@ export async function cutSettlement(
   owner: Owner,
   until: number | undefined,
 ): Promise<Cut | undefined> {
+  // What is posted in this millisecond belongs to it. What is posted later may not be in the ledger when it is cut.
+  const now = gateway.clock.now(owner.mid) + 1;
   const [cut] = await withCompleteLedger(gateway, (historyNumber) =>
     gateway.settlements.cut([owner], historyNumber, {
       until: (_, { newest }) => {
-        // What is posted in this millisecond belongs to it.
-        if (until === undefined) return gateway.clock.now(owner.mid) + 1;
+        if (until === undefined) return Math.max(now, (newest?.untilAt ?? 0) + 1);
         return newest && newest.untilAt >= until ? newest : until;
       },
       compose: (_, facts, at, sums) => compose(gateway, by, owner, facts, at, sums),
