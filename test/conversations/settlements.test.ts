@@ -258,6 +258,50 @@ describe('a cut', () => {
     expect(await cut(merchant)).toMatchObject({ number: 2, closing: '15.00' });
   });
 
+  /** Cuts while a posting to the balance has its time, and is not written yet. */
+  async function cutDuring(merchant: Merchant, post: () => Promise<unknown>): Promise<void> {
+    await foldProjections(shop.gateway);
+    let waiting: Promise<unknown> | undefined;
+    await holding(shop.connection, `ledger_totals where account = 'merchant:${merchant.mid}:balance'`, async () => {
+      const posting = post();
+      await expect.poll(isWaiting).toBe(true);
+      const cutting = cut(merchant);
+      waiting = Promise.all([posting, cutting]);
+      // The cut waits too, or is made.
+      const locks = async () => Number((await shop.rows(waitingLocksOf()))[0]?.locks);
+      await expect.poll(async () => Promise.race([cutting.then(() => 2), locks()])).toBe(2);
+    });
+    await waiting;
+    expect(await missed(merchant)).toEqual([]);
+  }
+
+  test('has an adjustment that is being approved', async () => {
+    const merchant = await shop.newMerchant();
+    await sale(merchant, '10.00');
+    const input = { mid: merchant.mid, currency: 'USD', amount: '1.00', reason: 'Goodwill' };
+    const { adjustment_id: id } = await done('POST', '/ledger/adjustments', input);
+    await cutDuring(merchant, () => done('POST', `/ledger/adjustments/${id}/approve`, undefined, accountant));
+    expect(await settlements(merchant)).toMatchObject([{ number: 1, closing: '11.00' }]);
+  });
+
+  test('has a returned payout that is being recorded', async () => {
+    const merchant = await shop.newMerchant();
+    const { transfer } = await paidOut(merchant, '10.00');
+    await cutDuring(merchant, () => done('POST', transfer, { state: 'returned', reason: 'Account closed' }));
+    expect((await settlements(merchant))[0]).toMatchObject({ number: 2, closing: '10.00' });
+  });
+
+  test('has a reserve that is being released', async () => {
+    const merchant = await shop.newMerchant();
+    await setTerms(merchant, { reserve: { percent: '10', days: 1 } });
+    await sale(merchant, '10.00');
+    await foldProjections(shop.gateway);
+    await shop.gateway.installation.moveClock(merchant.mid, 2 * DAY * 1000);
+    await readClock(shop.gateway);
+    await cutDuring(merchant, () => processDueSettlements(shop.gateway, () => false));
+    expect(await settlements(merchant)).toMatchObject([{ number: 1, closing: '10.00' }]);
+  });
+
   test('ends after the one before, also if a clock was set back', async () => {
     const merchant = await shop.newMerchant();
     await sale(merchant, '10.00');

@@ -4,6 +4,7 @@ import { type AuditActor, type AuditEntry, appendAudit } from '../audit/audit.ts
 import { clientOf } from '../database/client.ts';
 import { iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
+import { lockCycles } from '../settlements/cycles.ts';
 import { addEntries } from './entries.ts';
 
 export interface Adjustment {
@@ -78,6 +79,7 @@ export function createAdjustmentStore({ query }: Database): AdjustmentStore {
           .where('adjustmentId', '=', adjustmentId)
           .forUpdate()
           .executeTakeFirstOrThrow();
+        await lockCycles(transaction, [row]);
         const { state, decidedBy, decidedAt, entry, audit } = decide(row as Adjustment);
         await transaction
           .updateTable('ledgerAdjustments')

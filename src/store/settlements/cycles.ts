@@ -15,7 +15,10 @@ export const ownerKey = ({ mid, currency }: Owner): string => `${mid} ${currency
 export const ownerRows = (owners: readonly Owner[]) =>
   sql`unnest(${owners.map(({ mid }) => mid)}::uuid[], ${owners.map(({ currency }) => currency)}::text[]) i(mid, currency)`;
 
-/** Locks the cycles of these accounts and currencies; all transactions do so in the same order. */
+/**
+ * Locks the cycles of these accounts and currencies; all transactions do so in the same order. Who posts to a balance reads
+ * the clock afterwards: a cut has all postings with a time before its own, apart from those of the history.
+ */
 export async function lockCycles(transaction: Database['query'], owners: readonly Owner[]): Promise<void> {
   await sql`insert into settlement_cycles (mid, currency) select mid, currency from ${ownerRows(owners)}
     order by 1, 2 on conflict do nothing`.execute(transaction);

@@ -10,7 +10,7 @@ import type { Database } from '../database/database.ts';
 import type { Decision } from '../database/decision.ts';
 import { addEntries } from '../ledger/entries.ts';
 import type { BankAccount } from './bank-accounts.ts';
-import { debitsUnderWay, holdLedger, type Owner, ownerKey } from './cycles.ts';
+import { debitsUnderWay, holdLedger, lockCycles, type Owner, ownerKey } from './cycles.ts';
 import { writeMessages } from './messages.ts';
 
 export interface Payout {
@@ -277,8 +277,10 @@ export function createPayoutStore({ query }: Database): PayoutStore {
 
     record: ({ payoutId, transferId }, decide) =>
       query.transaction().execute(async (transaction) => {
-        const { rows } = await sql<Transfer>`select * from transfers
-          where transfer_id = ${transferId}::uuid and payout_id = ${payoutId}::uuid for update`.execute(transaction);
+        const ofKey = sql`from transfers where transfer_id = ${transferId}::uuid and payout_id = ${payoutId}::uuid`;
+        // In this order: an approval locks transfers last.
+        await lockCycles(transaction, (await sql<Owner>`select mid, currency ${ofKey}`.execute(transaction)).rows);
+        const { rows } = await sql<Transfer>`select * ${ofKey} for update`.execute(transaction);
         const { change, audit, entries } = decide(rows[0]);
         const transfer = { ...(rows[0] as Transfer), ...change };
         await transaction

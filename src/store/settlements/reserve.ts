@@ -6,6 +6,7 @@ import { CLOCK } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { addEntries } from '../ledger/entries.ts';
 import type { Client } from '../projections/projection.ts';
+import { lockCycles } from './cycles.ts';
 
 export interface ReserveSlice {
   entryId: string;
@@ -67,6 +68,7 @@ export function createReserveStore({ query }: Database): ReserveStore {
         const claim = sql<ReserveSlice>`${sql.raw(CLAIM)} ${most} for update of s skip locked`;
         const { rows } = await claim.execute(transaction);
         if (rows.length === 0) return 0;
+        await lockCycles(transaction, rows);
         const entries = rows.map(compose);
         await addEntries(clientOf(transaction), entries);
         await sql`update reserve_slices s set due_at = null, released_at = i.released_at
