@@ -151,6 +151,19 @@ describe('terms', () => {
     expect(await balance(merchant)).toMatchObject({ available: '100.00', reserve: '0.00', total: '100.00' });
   });
 
+  test('a reserve is released no earlier than on its day by a process that has not read the moved clock', async () => {
+    const merchant = await shop.newMerchant();
+    await setTerms(merchant, { reserve: { percent: '10', days: 30 } });
+    await sale(merchant, '100.00');
+    await foldProjections(shop.gateway);
+    const day = new Date(Date.now() + 30 * DAY * 1000).toISOString().slice(0, 10);
+    await shop.rows(`insert into clock_offsets (mid, offset_ms) values ('${merchant.mid}', ${31 * DAY * 1000})`);
+    await processDueSettlements(shop.gateway, () => false);
+    const { items } = await done('GET', `/ledger/entries?mid=${merchant.mid}&category=reserve_released`);
+    expect(items).toHaveLength(1);
+    expect(items[0].posted_at.slice(0, 10) > day).toBe(true);
+  });
+
   test('a reserve is not available before its sale', async () => {
     const merchant = await shop.newMerchant();
     await setTerms(merchant, { delay_days: 10, reserve: { percent: '10', days: 3 } });

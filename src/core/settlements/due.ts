@@ -47,7 +47,10 @@ async function cutDue(gateway: Gateway, owners: readonly Owner[]): Promise<void>
 /** Processes what is due, until nothing is. */
 export async function processDueSettlements(gateway: Gateway, isStopped: () => boolean): Promise<void> {
   while (!isStopped()) {
-    const released = await gateway.reserve.release(LIMITS.settlementsAtATime, (slice) => releaseOf(gateway, slice));
+    const released = await gateway.reserve.release(LIMITS.settlementsAtATime, async (slices) => {
+      await catchUp(gateway, slices, 0);
+      return slices.map((slice) => releaseOf(gateway, slice));
+    });
     if (released === 0) break;
   }
   while (!isStopped()) {

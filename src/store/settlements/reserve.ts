@@ -18,11 +18,12 @@ export interface ReserveSlice {
   availableOn: string;
   /** Of the account's days. */
   timeZone: string;
+  dueAt: number;
 }
 
 export interface ReserveStore {
-  /** Releases slices that are due by the clocks of their accounts, with the entry that is composed of each; returns how many. */
-  release(most: number, compose: (slice: ReserveSlice) => LedgerEntry): Promise<number>;
+  /** Releases slices that are due by the clocks of their accounts, with the entries that are composed of them; returns how many. */
+  release(most: number, compose: (slices: readonly ReserveSlice[]) => Promise<LedgerEntry[]>): Promise<number>;
 }
 
 /** A slice is due as many days after the sale as the terms at its time say. */
@@ -49,7 +50,8 @@ export async function keepSlices(client: Client, entries: readonly LedgerEntry[]
 /** While the ledger is built again, slices wait for the entries that they are of. */
 const CLAIM = `
   with ${CLOCK}
-  select s.entry_id, s.mid, s.payment_id, s.currency, s.amount, e.available_on::text as available_on, t.time_zone
+  select s.entry_id, s.mid, s.payment_id, s.currency, s.amount, s.due_at, e.available_on::text as available_on,
+    t.time_zone
   from reserve_slices s
   join ledger_entries e on e.source_id = s.payment_id and e.category = 'reserve_held' and e.entry_id = s.entry_id
   cross join lateral (
@@ -69,7 +71,7 @@ export function createReserveStore({ query }: Database): ReserveStore {
         const { rows } = await claim.execute(transaction);
         if (rows.length === 0) return 0;
         await lockCycles(transaction, rows);
-        const entries = rows.map(compose);
+        const entries = await compose(rows);
         await addEntries(clientOf(transaction), entries);
         await sql`update reserve_slices s set due_at = null, released_at = i.released_at
           from unnest(${rows.map(({ entryId }) => entryId)}::uuid[],
