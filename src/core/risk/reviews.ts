@@ -183,8 +183,8 @@ async function carryOut(
   initiator: Initiator,
 ): Promise<PaymentWithDetails> {
   const { reviewState } = review;
-  const lookAgain = (state: ReviewState, ms: number): Promise<void> =>
-    gateway.reviews.reschedule(payment, state, gateway.clock.now(payment.mid) + ms);
+  const lookAgain = (state: ReviewState, ms: number): Promise<boolean> =>
+    gateway.reviews.reschedule(review, state, gateway.clock.now(payment.mid) + ms);
   const requested = await requestedOperation(gateway, review);
   if (!requested && payment.busy !== null) {
     await lookAgain(reviewState, LIMITS.leaseMs);
@@ -207,8 +207,8 @@ async function carryOut(
     await lookAgain('waiting', LIMITS.dayMs);
     return after;
   }
-  await gateway.reviews.reschedule(payment, reviewState, null);
-  return mark(gateway, after, false, entryBy(initiator));
+  const isFinished = await gateway.reviews.reschedule(review, reviewState, null);
+  return isFinished ? mark(gateway, after, false, entryBy(initiator)) : after;
 }
 
 /** Who decided a review whose time was over. */

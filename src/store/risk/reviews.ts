@@ -25,6 +25,9 @@ export interface ReviewFilter {
 
 export type ReviewCursor = Pick<DecisionRow, 'at' | 'paymentId'>;
 
+/** What a change of a review is decided on. */
+export type ReviewAsRead = PaymentKey & Pick<DecisionRow, 'reviewState' | 'reviewDueAt'>;
+
 /** What is decided about a review. */
 export interface ReviewEnding {
   state: Exclude<ReviewState, 'waiting'>;
@@ -48,8 +51,11 @@ export interface ReviewStore {
   countWaiting(most: number): Promise<number>;
   /** Decides about a review, once; false if it was decided already. */
   end(key: PaymentKey, ending: ReviewEnding, audit?: AuditEntry): Promise<boolean>;
-  /** The decision was carried out, or is not yet: then it is looked at again at this time, or the payment waits again. */
-  reschedule(key: PaymentKey, state: ReviewState, dueAt: number | null): Promise<void>;
+  /**
+   * The decision was carried out, or is not yet: then it is looked at again at this time, or the payment waits again. False
+   * if the review has changed since it was read; nothing is written then.
+   */
+  reschedule(asRead: ReviewAsRead, state: ReviewState, dueAt: number | null): Promise<boolean>;
   /** Reviews whose deadline is before this time, or whose payment has ended. */
   due(before: number, most: number): Promise<DecisionRow[]>;
   /** Payments under review that were settled and were never marked: a mark that was dismissed does not return. */
@@ -97,9 +103,14 @@ export function createReviewStore({ query, pool }: Database): ReviewStore {
         if (audit) await appendAudit(transaction, audit);
         return true;
       }),
-    async reschedule({ mid, paymentId }, state, dueAt) {
-      await sql`update risk_decisions set review_state = ${state}, review_due_at = ${isoOrNull(dueAt)}
-        where mid = ${mid} and payment_id = ${paymentId}`.execute(query);
+    async reschedule({ mid, paymentId, reviewState, reviewDueAt }, state, dueAt) {
+      const { numAffectedRows } = await sql`update risk_decisions
+        set review_state = ${state}, review_due_at = ${isoOrNull(dueAt)}
+        where mid = ${mid} and payment_id = ${paymentId} and review_state = ${reviewState}
+          and date_trunc('milliseconds', review_due_at) is not distinct from ${isoOrNull(reviewDueAt)}::timestamptz`.execute(
+        query,
+      );
+      return numAffectedRows === 1n;
     },
     async due(before, most) {
       const { rows } = await pool.query<DecisionRow>(

@@ -1,6 +1,7 @@
 /** Reviews: authorise only, wait for a person or the deadline, then capture, void or refund. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Connector, OperationOutcome } from '../../../src/connectors/connector.ts';
+import type { Review } from '../../../src/core/context.ts';
 import { processEverythingDue } from '../../../src/core/due/due.ts';
 import { type Merchant, openShop, PROVIDER_POLL } from '../../support/gateway.ts';
 import { operationFields } from '../../support/operations.ts';
@@ -113,6 +114,16 @@ describe('a payment that a rule sends to the review', () => {
     );
     await processEverythingDue(shop.gateway);
     expect((await shop.status(trans_id, merchant)).body.status).toBe('SETTLED');
+  });
+
+  test('a decision that was made after the work loop has read the review is not undone', async () => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant);
+    const { reviews } = shop.gateway;
+    const [read] = await reviews.list({ mid: merchant.mid, mids: null }, 1);
+    expect((await decide(trans_id, 'approve')).status).toBe(200);
+    expect(await reviews.reschedule(read as Review, 'waiting', Date.now())).toBe(false);
+    expect((await shop.inspect(trans_id)).risk.review.state).toBe('approved');
   });
 
   test('two people decide at once: one is refused', async () => {
