@@ -106,6 +106,26 @@ describe('a sell plan', () => {
     ]);
   });
 
+  test('prices a direct sale that a review authorises first as a sale only', async () => {
+    const condition = { field: 'amount', op: '>', value: '500.00', currency: 'USD' };
+    const action = { kind: 'review', hours: 24, then: 'refuse' };
+    const rule = { mid: merchant.mid, name: 'Large', condition, action, state: 'on', confirm: true };
+    const { rule_id } = await admin('POST', '/risk/rules', rule);
+    const approved = async (fields: Fields = {}): Promise<string> => {
+      const id = await sold(merchant, { order_amount: '1000.00', ...fields });
+      await admin('POST', `/risk/reviews/${id}`, { decision: 'approve' });
+      return id;
+    };
+    expect(await lines(await approved())).toEqual([
+      'sale: receivable 1000.00, balance -1000.00',
+      'fee.sale: balance 35.16, fees -29.30, tax -5.86',
+    ]);
+    expect(await lines(await approved({ auth: 'Y' }))).toEqual([
+      'fee.authorisation: balance 0.06, fees -0.05, tax -0.01',
+    ]);
+    await admin('DELETE', `/risk/rules/${rule_id}`);
+  });
+
   test('is read the same from the balance, before and after it is folded, and after a rebuild', async () => {
     const before = await admin('GET', `/accounts/${merchant.mid}/balance`);
     expect(before).toMatchObject({ unpriced: false });

@@ -33,13 +33,15 @@ const IS_READ = `(h.amount is not null or h.event in (${quoted(LEDGER_EVENTS)})
 export const ledgerPayments = (history: string): string =>
   `select distinct h.mid, h.payment_id from (${history}) h where ${IS_READ}`;
 
+/** A review authorises a direct sale, and the approval captures it: that is no authorisation of the merchant. */
 const ROWS = (payments: string): string => `
   select p.mid, p.payment_id as "paymentId", p.brand, ${CARD_NETWORK} as network, p.connector, p.currency, p.amount as "wholeAmount",
-    p.is_authorisation as "isAuthorisation", p.captured, p.refunded, p.state, h.seq, h.event,
+    p.is_authorisation and d.review_captures is not true as "isAuthorisation", p.captured, p.refunded, p.state, h.seq, h.event,
     h.from_state as "fromState", h.to_state as "toState", h.at, h.amount,
     coalesce(${IS_AUTHENTICATION}, false) as "isAuthentication",
     case when h.event = 'rerouted' then h.call ->> 'connector' end as "leftConnector"
   from (${payments}) c join payments p using (mid, payment_id) join history h using (mid, payment_id)
+    left join risk_decisions d using (mid, payment_id)
   where ${IS_READ} order by p.payment_id, p.mid, h.seq`;
 
 /** Operations finish with the row that has their effect; a sale that was settled at once has none. */
