@@ -331,6 +331,21 @@ describe('further actions', () => {
     });
   });
 
+  test('GET_TRANS_DETAILS calls a direct sale that a review authorised a sale', async () => {
+    const { body: rule } = await shop.admin('POST', '/risk/rules', {
+      ...{ mid: merchant.mid, name: 'Large', action: { kind: 'review', hours: 24, then: 'refuse' }, state: 'on' },
+      ...{ condition: { field: 'amount', op: '>', value: '500.00', currency: 'USD' }, confirm: true },
+    });
+    const { trans_id, status } = (await sell({ order_amount: '600.00' })).body;
+    expect(status).toBe('PENDING');
+    expect((await shop.admin('POST', `/risk/reviews/${trans_id}`, { decision: 'approve' })).status).toBe(200);
+    expect((await act('GET_TRANS_DETAILS', trans_id)).body.transactions).toMatchObject([
+      { type: 'SALE', status: 'success', amount: '600.00' },
+      { type: 'CAPTURE', status: 'success', amount: '600.00' },
+    ]);
+    await shop.admin('DELETE', `/risk/rules/${rule.rule_id}`);
+  });
+
   describe('CREDIT2CARD by number', () => {
     const credit = (card_number: string, more: Fields = {}) => {
       const order = { order_id: newOrderId(), order_amount: '2.00', order_currency: 'USD', order_description: 'Back' };

@@ -7,6 +7,7 @@ import { credit } from '../../core/payments/credit.ts';
 import { findCurrent, findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { type Order, openPayment } from '../../core/payments/open.ts';
 import type { S2sBody } from '../../core/requests/s2s-body.ts';
+import { isMerchantsAuthorisation } from '../../core/risk/reviewed.ts';
 import { recur } from '../../core/schedules/recur.ts';
 import { createSchedule, deleteSchedule, existingSchedule, updateSchedule } from '../../core/schedules/schedules.ts';
 import { openWalletPayment } from '../../core/wallets/token.ts';
@@ -314,7 +315,8 @@ export const DIALECT_ACTIONS: Record<DialectAction, Action> = {
   GET_TRANS_DETAILS: paymentAction('unknownTransaction', async (gateway, account, { paymentId }) => {
     const payment = await findCurrent(gateway, account, paymentId);
     if (!payment) throw new Refusal('unknownTransaction');
-    return detailsAnswer(payment, await gateway.operations.of(payment));
+    const operations = await gateway.operations.of(payment);
+    return detailsAnswer(payment, operations, await isMerchantsAuthorisation(gateway, payment));
   }),
 };
 

@@ -17,14 +17,19 @@ const OUTCOMES: Readonly<Record<OperationRow['state'], string>> = {
 const saleOutcome = ({ state, authorised }: PaymentWithDetails): string =>
   authorised > 0n ? 'success' : isOpen(state) ? 'waiting' : 'fail';
 
-export function detailsAnswer(payment: PaymentWithDetails, operations: readonly OperationRow[]): S2sAnswer {
+/** `isAuthorisation` says that the merchant asked for one; a review authorises other payments, too. */
+export function detailsAnswer(
+  payment: PaymentWithDetails,
+  operations: readonly OperationRow[],
+  isAuthorisation: boolean,
+): S2sAnswer {
   const { payer, card, recurringOf } = payment.details;
   const exponent = exponentOf(payment.currency);
   const shown = operations.flatMap((operation) => {
     const type = OPERATION_TYPES[operation.verb as keyof typeof OPERATION_TYPES];
     return type === undefined ? [] : [{ operation, type }];
   });
-  const ofSale = payment.isAuthorisation ? 'AUTH' : CALLBACK_ACTIONS[recurringOf === undefined ? 'sale' : 'recurring'];
+  const ofSale = isAuthorisation ? 'AUTH' : CALLBACK_ACTIONS[recurringOf === undefined ? 'sale' : 'recurring'];
   const answer: S2sAnswer = {
     ...statusAnswer('GET_TRANS_DETAILS', payment),
     name: [payer.first_name, payer.last_name].filter(Boolean).join(' '),
