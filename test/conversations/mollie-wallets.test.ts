@@ -155,6 +155,23 @@ describe('a token', () => {
     expect(JSON.stringify(stored) + shop.logs.join('')).not.toContain(secret);
   });
 
+  test.each<[string, (data: string) => string]>([
+    ['without padding', (data) => data.replaceAll('=', '')],
+    ['in the alphabet of addresses', (data) => data.replaceAll('+', '-').replaceAll('/', '_')],
+    ['with a line break', (data) => `${data.slice(0, 8)}\n${data.slice(8)}`],
+    ['with other unused bits', (data) => data.replace(/A==$/, 'B==')],
+  ])('pays once, also if its content is spelt %s', async (_, spelt) => {
+    const made = JSON.parse(wallets.tokenA());
+    // One byte more than a multiple of three, with both characters that the alphabets differ in.
+    const data = Buffer.concat([Buffer.from('fbff', 'hex'), Buffer.from(made.paymentData.data), Buffer.alloc(3)]);
+    const whole = data.subarray(0, data.length - (data.length % 3)).toString('base64');
+    const token = (text: string) => JSON.stringify({ ...made, paymentData: { ...made.paymentData, data: text } });
+    expect(await pay(await open(), token(`${whole}AA==`))).toEqual(PAID);
+    expect(spelt(`${whole}AA==`)).not.toBe(`${whole}AA==`);
+    expect(await pay(await open(), token(spelt(`${whole}AA==`)))).toMatchObject(REFUSED);
+    expect(created()).toHaveLength(1);
+  });
+
   test('never goes to the own provider, which cannot open it', async () => {
     const by = await routed(SETTINGS, { share: 1 });
     for (const _ of ['one', 'another']) expect(await pay(await open({}, by), wallets.tokenA())).toEqual(PAID);
@@ -277,5 +294,15 @@ describe('wallet-b', () => {
       connector: `mollie/${profiled}`,
     });
     expect(await post(`${(await open({}, by)).url}/wallet`, values)).toMatchObject(REFUSED);
+    // However it is spelt.
+    const made = JSON.parse(sent);
+    const { signedMessage, ...rest } = JSON.parse(inner);
+    const message = Object.entries(JSON.parse(signedMessage)).toReversed();
+    for (const respelt of [` ${signedMessage}`, Object.fromEntries(message)]) {
+      const tokenizationData = { type: 'PAYMENT_GATEWAY', token: JSON.stringify({ signedMessage: respelt, ...rest }) };
+      const again = { ...made, paymentMethodData: { ...made.paymentMethodData, tokenizationData } };
+      const repeated = { wallet: 'wallet-b', token: JSON.stringify(again) };
+      expect(await post(`${(await open({}, by)).url}/wallet`, repeated)).toMatchObject(REFUSED);
+    }
   });
 });

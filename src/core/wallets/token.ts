@@ -6,6 +6,7 @@ import { newId } from '../../lib/crypto/id.ts';
 import { Secret } from '../../lib/crypto/secret.ts';
 import { minorUnits } from '../../lib/money/money.ts';
 import { type OpenedToken, TokenRefused } from '../../lib/wallets/opened.ts';
+import { objectIn } from '../../lib/wallets/reading.ts';
 import { openWalletA } from '../../lib/wallets/wallet-a.ts';
 import { openWalletB } from '../../lib/wallets/wallet-b.ts';
 import { TOKEN_FIELD, type WalletBrand } from '../../rules/brands.ts';
@@ -140,24 +141,26 @@ export function pageRoutes(account: Account, brand: WalletBrand): AccountRoute[]
 
 /** A token for a provider that opens it; its form has been checked. */
 export function passToken({ clock }: Gateway, brand: WalletBrand, token: string): PassedWallet {
-  const { passed, signed } = passedToken(brand, token);
+  const { passed, encrypted } = passedToken(brand, token);
   return {
     passed: new Secret(passed),
     token: {
-      replayKey: `${brand} ${hash('sha256', signed)}`,
+      replayKey: `${brand} ${hash('sha256', canonicalBase64(encrypted))}`,
       forgetAt: clock.real() + LIMITS.walletTokenKeptMs,
     },
   };
 }
 
-/** The part of a token that its vendor calls the payment token, as a text, and what identifies it however it is written. */
-function passedToken(brand: WalletBrand, token: string): { passed: string; signed: string } {
+/** The same text for all spellings of the same bytes: with or without padding, and in either alphabet. */
+const canonicalBase64 = (text: string): string => Buffer.from(text, 'base64').toString('base64');
+
+/** The part of a token that its vendor calls the payment token, as a text, and its encrypted content, which identifies it. */
+function passedToken(brand: WalletBrand, token: string): { passed: string; encrypted: string } {
   const sent = JSON.parse(token);
-  if (brand === 'wallet-a') return { passed: JSON.stringify(sent), signed: String(sent.paymentData.data) };
+  if (brand === 'wallet-a') return { passed: JSON.stringify(sent), encrypted: sent.paymentData.data };
   const { token: inner } = sent.paymentMethodData.tokenizationData;
   const passed = typeof inner === 'string' ? inner : JSON.stringify(inner);
-  const { signedMessage } = JSON.parse(passed);
-  return { passed, signed: typeof signedMessage === 'string' ? signedMessage : JSON.stringify(signedMessage) };
+  return { passed, encrypted: objectIn(objectIn(passed).signedMessage).encryptedMessage as string };
 }
 
 /** Some tokens state what the payer agreed to. */
