@@ -269,6 +269,55 @@ describe('what the provider reports afterwards', () => {
     expect((await shop.inspect(id)).status).toBe('CHARGEBACK');
   });
 
+  describe('of an inquiry and a warning that takes no answer', () => {
+    const [SOON, LATER] = ['2030-01-31T12:00:00Z', '2030-02-28T12:00:00Z'];
+    const inquiry = { type: 'inquiry', respond_by: SOON };
+    const warning = { type: 'warning', respond_by: null };
+    const listed = async (id: string) => (await shop.admin('PATCH', `/chargebacks/${id}`, {})).body;
+    const open = { stage: 'warning', state: 'open', respond_by: '2030-01-31 12:00:00' };
+
+    test.each([
+      ['the warning comes later', [inquiry, warning]],
+      ['the warning comes first', [warning, inquiry]],
+      ['both are repeated', [warning, inquiry, warning, inquiry]],
+      ['the warning has a later deadline', [inquiry, { type: 'warning', respond_by: LATER }]],
+      [
+        'the inquiry has a later one',
+        [
+          { ...warning, respond_by: SOON },
+          { ...inquiry, respond_by: LATER },
+        ],
+      ],
+    ])('the nearest deadline is shown: %s', async (_, notifications) => {
+      const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+      for (const each of notifications) await tell(id, each);
+      expect(await listed(id)).toMatchObject(open);
+    });
+
+    test('an inquiry opens a warning that was closed, and has no effect again once it is answered', async () => {
+      const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+      await tell(id, warning);
+      await shop.admin('PATCH', `/chargebacks/${id}`, { state: 'closed' });
+      await tell(id, inquiry);
+      expect(await listed(id)).toMatchObject(open);
+      await shop.admin('PATCH', `/chargebacks/${id}`, { state: 'answered' });
+      await tell(id, inquiry);
+      expect(await listed(id)).toMatchObject({ state: 'answered' });
+    });
+
+    test('a warning after an answer, and a chargeback, have deadlines of their own', async () => {
+      const id = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+      await tell(id, inquiry);
+      await shop.admin('PATCH', `/chargebacks/${id}`, { state: 'answered' });
+      await tell(id, warning);
+      expect(await listed(id)).toMatchObject({ stage: 'warning', state: 'open', respond_by: null });
+      const other = await at.sale('pin-a', shop.merchant, {}, 'SETTLED');
+      for (const each of [inquiry, { type: 'chargeback', respond_by: LATER }, inquiry, warning])
+        await tell(other, each);
+      expect(await listed(other)).toMatchObject({ stage: 'chargeback', respond_by: '2030-02-28 12:00:00' });
+    });
+  });
+
   test('a reversal is told if the account wants it', async () => {
     const merchant = await shop.newMerchant({ chargeback_reversal_callbacks: true });
     for (const [who, types] of [

@@ -50,7 +50,10 @@ export interface Evidence extends PaymentKey {
 }
 
 export interface ChargebackStore {
-  /** Records a stage that a provider reported; a repeated or an earlier one changes nothing, unless the payment was won. */
+  /**
+   * Records a stage that a provider reported; a repeated or an earlier one changes nothing, unless the payment was won. An
+   * inquiry and a warning need an answer each: the nearest deadline of both is kept, in whichever order they arrive.
+   */
   record(chargeback: Omit<Chargeback, 'state' | 'note'>): Promise<void>;
   /** Writes the state that a provider reported; an answer matters only while the chargeback is open. */
   report(key: PaymentKey, state: ChargebackState, at: number): Promise<void>;
@@ -94,8 +97,15 @@ export function createChargebackStore({ query }: Database): ChargebackStore {
         values (${mid}, ${paymentId}, ${stage}, ${amount}, ${reason}, ${at}, ${until}, ${at})
         on conflict (mid, payment_id) do update
         set stage = excluded.stage, amount = excluded.amount, reason = excluded.reason, state = 'open',
-          received_at = excluded.received_at, respond_by = excluded.respond_by, changed_at = excluded.changed_at
+          received_at = excluded.received_at, changed_at = excluded.changed_at, respond_by = case
+            when c.state = 'open' and excluded.stage = 'warning' then least(c.respond_by, excluded.respond_by)
+            else excluded.respond_by end
         where excluded.stage > c.stage or c.state = 'won'`.execute(query);
+      if (stage === 'inquiry')
+        await sql`
+          update chargebacks set state = 'open', respond_by = ${until}, changed_at = ${at}
+          where mid = ${mid} and payment_id = ${paymentId} and stage = 'warning'
+            and coalesce(respond_by, 'infinity') > ${until}`.execute(query);
     },
     async report({ mid, paymentId }, state, at) {
       await sql`
