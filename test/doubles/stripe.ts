@@ -316,6 +316,16 @@ export async function startStripe(): Promise<StripeDouble> {
     if (email && (email === REFUSED_EMAIL || !/^[^@\s]+@[^@\s]+\.[a-z]+$/i.test(email))) throw invalid('email_invalid');
   };
 
+  /** A card takes a suffix only; what may be paid by any method may be paid by card. */
+  const checkStatement = (
+    { statement_descriptor: text, statement_descriptor_suffix: suffix = 'a' }: Stripe.PaymentIntentCreateParams,
+    types: readonly string[] = ['card'],
+  ): void => {
+    const hasLetter = (each: string): boolean => /^(?=.*[a-z])[ -~]{1,22}$/i.test(each) && !/[<>\\'"*]/.test(each);
+    const isRefused = text !== undefined && (types.includes('card') || text.length < 5 || !hasLetter(text));
+    if (isRefused || !hasLetter(suffix)) throw invalid('parameter_invalid');
+  };
+
   /** Creates the objects of each call. Its fields are valid by the schema of its kind. */
   const perform = (kind: string, id: string, sent: Json): object => {
     const intent = (): Stripe.PaymentIntent => find(intents, id);
@@ -349,6 +359,7 @@ export async function startStripe(): Promise<StripeDouble> {
         const { amount, currency, capture_method, customer, setup_future_usage, metadata, description } =
           sent as unknown as Stripe.PaymentIntentCreateParams;
         const types = (sent as unknown as Stripe.PaymentIntentCreateParams).allowed_payment_method_types;
+        checkStatement(sent as unknown as Stripe.PaymentIntentCreateParams, types);
         const created = objects.paymentIntent({
           payment_method_types: types ?? ['card'],
           amount,
@@ -428,6 +439,10 @@ export async function startStripe(): Promise<StripeDouble> {
       case 'SessionCreate': {
         const fields = sent as Stripe.Checkout.SessionCreateParams;
         const { client_reference_id = null, success_url = null, cancel_url = null, metadata } = fields;
+        checkStatement(
+          (fields.payment_intent_data ?? {}) as Stripe.PaymentIntentCreateParams,
+          fields.allowed_payment_method_types,
+        );
         const created = objects.session({
           client_reference_id,
           success_url,

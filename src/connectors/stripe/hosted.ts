@@ -20,14 +20,11 @@ import { KeyReused, Refused } from './client.ts';
 import { configurationOf, connectOf } from './connect.ts';
 import { declinedBy } from './declines.ts';
 import { UNHANDLED } from './events.ts';
-import { descriptionOf, intentOf, outcomeOf, SESSION_FIELDS, statementOf, threeDsOf } from './intents.ts';
+import { ALL_METHODS, descriptionOf, intentOf, outcomeOf, SESSION_FIELDS, statementOf, threeDsOf } from './intents.ts';
 import { metadataOf } from './metadata.ts';
 import { withRefunds } from './refunds.ts';
 
 const NAME = 'stripe-hosted';
-
-/** The value of `settings.methods` with which Stripe offers all methods that are active in its dashboard. */
-const ALL_METHODS = 'automatic';
 
 /** Tells a payer who pressed "back" from one who paid. */
 const CANCELLED = 'stripe_cancelled';

@@ -56,17 +56,28 @@ const DESCRIPTION_LENGTH = 1000;
 export const descriptionOf = ({ description }: Submission): { description?: string } =>
   description === '' ? {} : { description: cut(description, DESCRIPTION_LENGTH) };
 
-const STATEMENT_LENGTH = 22;
+/** The value of `settings.methods` with which Stripe offers all methods that are active in its dashboard. */
+export const ALL_METHODS = 'automatic';
 
-/** Behind the prefix of the account for cards, in its place for other methods. */
+const STATEMENT_LENGTH = 22;
+/** Of a text that is not only a suffix. */
+const LEAST_STATEMENT_LENGTH = 5;
+
+/** What Stripe stored is charged by any method. */
+const mayBeCard = ({ method = 'card', first }: Submission): boolean =>
+  method === 'card' || method === ALL_METHODS || first?.paymentMethod !== undefined;
+
+/**
+ * Behind the prefix of the account for cards, in its place for other methods. Stripe refuses a payment that could be made by card
+ * with a text in that place; other methods ignore a suffix.
+ */
 export function statementOf(
   submission: Submission,
 ): Pick<Stripe.PaymentIntentCreateParams, 'statement_descriptor' | 'statement_descriptor_suffix'> {
   const text = statementText(submission, /[<>\\'"*]/g, STATEMENT_LENGTH);
   if (text === undefined) return {};
-  return submission.method === 'card' || submission.method === undefined
-    ? { statement_descriptor_suffix: text }
-    : { statement_descriptor: text };
+  if (mayBeCard(submission)) return { statement_descriptor_suffix: text };
+  return text.length < LEAST_STATEMENT_LENGTH ? {} : { statement_descriptor: text };
 }
 
 /** What a PaymentIntent brings to be stored, whatever its status. */

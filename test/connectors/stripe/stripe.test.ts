@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
+import type Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Connector, NotSent, type Outcome, type Submission } from '../../../src/connectors/connector.ts';
 import { stripe } from '../../../src/connectors/stripe/cards.ts';
@@ -158,6 +159,22 @@ describe('a card payment', () => {
   test('has the text for the statement, in the characters that Stripe takes', async () => {
     await cards.submit({ ...cardSale(STRIPE_CARDS.success), descriptor: 'Čaj "Süd" 12' }, soon());
     expect(fieldsOf('PaymentIntentCreate')).toMatchObject({ statement_descriptor_suffix: 'Caj Sud 12' });
+  });
+
+  test.each([
+    ['a card', 'card', 'AB1', { statement_descriptor_suffix: 'AB1' }],
+    ['whatever the payer chooses', 'automatic', 'My Shop 123', { statement_descriptor_suffix: 'My Shop 123' }],
+    ['another method', 'ideal', 'My Shop 123', { statement_descriptor: 'My Shop 123' }],
+    ['another method, of five characters', 'ideal', 'Shop1', { statement_descriptor: 'Shop1' }],
+    ['another method, too short', 'ideal', 'Shop', {}],
+    ['another method, too short without what Stripe refuses', 'ideal', '"Sho*"', {}],
+    ['another method, digits only', 'ideal', '1234567', {}],
+  ])('%s has the text for the statement that Stripe takes: %s, %s', async (_, method, descriptor, sent) => {
+    const submission = hostedSale({ method, descriptor });
+    expect(await hosted.submit(submission, soon())).toMatchObject({ kind: 'redirected' });
+    const { payment_intent_data: intent } = fieldsOf('SessionCreate') as Stripe.Checkout.SessionCreateParams;
+    const { statement_descriptor, statement_descriptor_suffix } = intent ?? {};
+    expect({ statement_descriptor, statement_descriptor_suffix }).toEqual(sent);
   });
 
   test.each([
@@ -427,10 +444,16 @@ describe('a series', () => {
     const { state, paymentMethod } = outcome as Answer;
     expect(state).toMatchObject({ session: expect.stringMatching(/^cs_/), customer: expect.stringMatching(/^cus_/) });
     const memory = { state: state ?? {}, secretState: {}, paymentMethod };
-    const repeated = hostedSale({ recurringOf: first.reference, first: memory, method: 'automatic' });
+    const repeated = hostedSale({
+      recurringOf: first.reference,
+      first: memory,
+      method: 'automatic',
+      descriptor: 'My Shop',
+    });
     const settled = await hosted.submit(repeated, soon());
     expect(settled).toMatchObject({ kind: 'settled' });
     expect(fieldsOf('PaymentIntentCreate')).toMatchObject({
+      statement_descriptor_suffix: 'My Shop',
       customer: state?.customer,
       automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
     });
