@@ -63,6 +63,16 @@ describe('a payment', () => {
     expect((await shop.inspect(paymentOf(answer))).brand).toBe(brand);
   });
 
+  test.each([
+    ['s2s', 'order_id'],
+    ['checkout', 'order.number'],
+  ])('over %s is signed with the digest of the account', async (protocol, order) => {
+    const { mid } = await shop.newMerchant({ dialect: { digest: 'sha256', hash: 'reversed_md5' } });
+    const fields = await open({ mid, protocol, brand: 'vcard' });
+    const answer = await owner.submit(PATH, { ...fields, [order]: newOrderId() });
+    expect([answer.status, noticeOf(answer)]).toEqual([200, 'The gateway accepted the request.']);
+  });
+
   test('of Checkout opens a session that offers the brand', async () => {
     for (const brand of ['card', 'bank-a', 'open-banking-a', 'transfer-a', 'klarna', 'blik']) {
       const fields = await open({ protocol: 'checkout', brand });

@@ -17,7 +17,8 @@ function saleFields(demo: Account): [name: string, value: string][] {
     return_url: 'https://example.com/return',
   };
   const signed = ['identifier', 'order_id', 'order_amount', 'order_currency'].map((name) => sale[name] as string);
-  return [...Object.entries(sale), ['hash', wireHash(signed, demo.passwords()[0] as string)]];
+  const hash = wireHash(signed, demo.passwords()[0] as string, 'ascii', demo.settings['dialect.digest']);
+  return [...Object.entries(sale), ['hash', hash]];
 }
 
 /** A payment of the demo account, in one line. */

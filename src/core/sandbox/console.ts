@@ -150,7 +150,7 @@ export function s2sRequest(account: Account, action: S2sAction, sent: Sent): Con
     ...sent.map(([name, value]) => [name, value]),
   ]);
   const signed = signedValues(S2S_OPERATIONS[action], (name) => fields.get(name) ?? '');
-  fields.append('hash', wireHash(signed, account.passwords()[0] as string));
+  fields.append('hash', hashOf(account, signed));
   const contentType = 'application/x-www-form-urlencoded';
   const body = fields.toString();
   const mask = maskFor(account);
@@ -185,7 +185,7 @@ export function checkoutRequest(account: Account, path: CheckoutPath, sent: Sent
 function signedJson(account: Account, path: CheckoutPath, content: Readonly<Record<string, unknown>>): ConsoleRequest {
   const json: Record<string, unknown> = { merchant_key: account.merchantKey, ...content };
   const signed = signedValues(CHECKOUT_OPERATIONS[path], checkoutBody(json).value);
-  json.hash = wireHash(signed, account.passwords()[0] as string);
+  json.hash = hashOf(account, signed);
   const mask = maskFor(account);
   return {
     path: `/api/v1/${path}`,
@@ -195,6 +195,10 @@ function signedJson(account: Account, path: CheckoutPath, content: Readonly<Reco
     signedText: signedTextOf(signed, mask),
   };
 }
+
+/** Every account takes the specified recipe, with its own digest. */
+const hashOf = (account: Account, signed: readonly string[]): string =>
+  wireHash(signed, account.passwords()[0] as string, 'ascii', account.settings['dialect.digest']);
 
 const signedTextOf = (values: readonly string[], mask: (text: string) => string): string =>
   `${values.map((value) => asciiUpper(mask(value))).join('')}***`;
