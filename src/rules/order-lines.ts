@@ -99,9 +99,9 @@ export function readOrderLines(
   if (list.length > LIMITS.linesMost) {
     return { problems: [{ field: nameOf('lines'), sentence: SENTENCES.tooMany(LIMITS.linesMost) }] };
   }
-  const exponent = exponentOf(String(order.currency));
   const textOf = (value: unknown): string | undefined =>
     typeof value === 'string' || (spelling === 'number' && typeof value === 'number') ? String(value) : undefined;
+  const exponent = exponentOf(textOf(order.currency) ?? '');
   /** The minor units of an amount; undefined if it is blank or has a problem. */
   const unitsAt = (field: string, value: unknown): bigint | undefined => {
     if (isBlank(value)) return undefined;

@@ -120,6 +120,23 @@ describe('names that every JavaScript object has', () => {
   );
 });
 
+test('an object that cannot become a text is refused like any other', async () => {
+  const odd = { toString: 1, valueOf: 1 };
+  const lines = [{ name: 'Tea', amount: '10.00' }];
+  const { merchant_key } = shop.merchant;
+  for (const order of [{ currency: odd, lines }, { lines: [{ ...lines[0], quantity: odd }] }]) {
+    const answer = await checkout.sendBody('session', { merchant_key, ...sessionFields({ order }), hash: 'x' });
+    expect(answer).toMatchObject({ status: 400, body: { error_message: 'Request data is invalid.' } });
+  }
+  const { mid } = shop.merchant;
+  const invoice = { mid, currency: 'EUR', due_on: '2099-01-31', payer: { name: odd, email: odd } };
+  const telephone = { mid, currency: 'EUR', amount: '1.00', description: odd };
+  const link = { mid, currency: 'EUR', amount: '1.00', title: 'Tea', authorise: odd };
+  for (const [path, body] of Object.entries({ invoices: invoice, 'telephone-orders': telephone, links: link })) {
+    expect([path, (await shop.admin('POST', `/${path}`, body)).status]).toEqual([path, 400]);
+  }
+});
+
 test('members that are not payer fields of a brand are not stored, whatever their name', async () => {
   const { id } = await checkout.open({
     parameters: {

@@ -10,7 +10,7 @@ import { SENTENCES, startOfDate } from '../../rules/fields.ts';
 import { INVOICE_LIMITS, type InvoiceLine, lineAmounts, thousandths } from '../../rules/invoices.ts';
 import type { Invoice } from '../../store/invoices/invoices.ts';
 import type { Account } from '../context.ts';
-import { plainTextProblem, readUnits } from '../links/read.ts';
+import { plainTextProblem, readUnits, textOf } from '../links/read.ts';
 
 export const INVOICE_MEMBERS = ['currency', 'lines', 'payer', 'due_on', 'note'] as const;
 const LINE_MEMBERS = ['description', 'quantity', 'unit_amount', 'tax_percent'];
@@ -102,7 +102,7 @@ function readPayer(value: unknown, problems: Problem[]): Invoice['payer'] {
     problems.push({ field: 'payer.email', sentence: SENTENCES.cardNumber });
   }
   const address = readLines('payer.address', value.address, INVOICE_LIMITS.address, problems);
-  return { name: String(value.name).trim(), email: String(value.email), address };
+  return { name: textOf(value.name), email: textOf(value.email), address };
 }
 
 export function readInvoice(

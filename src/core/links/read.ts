@@ -36,7 +36,8 @@ export function plainTextProblem(field: string, value: unknown, least: number, m
   return hasCardNumber(value) ? { field, sentence: SENTENCES.cardNumber } : undefined;
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+/** The text of a member, or an empty one: its problem is found apart. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 /** The amount of a request in minor units; its problem is added to the list. */
 export function readUnits(
@@ -149,6 +150,7 @@ export function readLink(
   };
   const isMethod = (name: string): boolean =>
     name === CARD || brandLabel(name, account.settings, ({ isPayout }) => !isPayout) !== undefined;
+  const authorise = typeof body.authorise === 'object' ? '' : String(body.authorise);
   const terms: LinkTerms = {
     title,
     currency,
@@ -170,15 +172,14 @@ export function readLink(
       `A list of ${ASKABLE.join(', ')}.`,
       problems,
     ),
-    isAuthorisation: isYes(String(body.authorise)),
+    isAuthorisation: isYes(authorise),
     orderPrefix: matching(
       'order_prefix',
       (text) => text.length <= LINK_LIMITS.orderPrefix && PREFIX.test(text),
       `Up to ${LINK_LIMITS.orderPrefix} letters, digits, points, hyphens and underscores.`,
     ),
   };
-  const isFlag = typeof body.authorise !== 'object' && flag.check(String(body.authorise), context) === undefined;
-  if (!isAbsent(body.authorise) && !isFlag) {
+  if (!isAbsent(body.authorise) && flag.check(authorise, context) !== undefined) {
     problems.push({ field: 'authorise', sentence: 'This value should be true or false.' });
   }
   return problems.length > 0 ? { problems } : { terms };
