@@ -3,7 +3,7 @@ import * as fs from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { StartupError } from '../lib/flow/startup-error.ts';
-import { isObject } from '../lib/text/json.ts';
+import { isObject, withoutByteOrderMark } from '../lib/text/json.ts';
 import type { Call } from './command.ts';
 
 export interface Profile {
@@ -21,7 +21,7 @@ export async function readProfiles(environment: Environment): Promise<Map<string
   const file = fileOf(environment);
   let kept: unknown;
   try {
-    kept = JSON.parse(await fs.readFile(file, 'utf8'));
+    kept = JSON.parse(withoutByteOrderMark(await fs.readFile(file, 'utf8')));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
   }

@@ -5,6 +5,7 @@ import type { Candidate } from '../core/explain/explain.ts';
 import { readPath, readRequest } from '../core/explain/request.ts';
 import { type HashDigest, reversedHash, wireHash } from '../lib/crypto/hash.ts';
 import { StartupError } from '../lib/flow/startup-error.ts';
+import { withoutByteOrderMark } from '../lib/text/json.ts';
 import { Refusal } from '../rules/errors.ts';
 import { CARD_DIGITS, PASSWORD, partsOf, REVERSED_REQUESTS, REVERSED_TEXTS } from '../rules/hash-recipes.ts';
 import { signedValues } from '../rules/operations.ts';
@@ -20,12 +21,13 @@ async function readRequestText(call: Call): Promise<string> {
   if (file === '' && call.input.isTTY) {
     throw new UsageError('Name a file with the body of the request, or pipe the body into the command.');
   }
-  const text = await (file === '' ? readAll(call.input) : readFile(file, 'utf8')).catch((error) => {
+  const read = await (file === '' ? readAll(call.input) : readFile(file, 'utf8')).catch((error) => {
     if (error.code !== 'ENOENT') throw new StartupError(`The file ${file} cannot be read (${error.code}).`);
     throw new StartupError(
       `There is no file ${file}: name a file with the body of the request, or pipe the body into the command.`,
     );
   });
+  const text = withoutByteOrderMark(read);
   if (text.trim() !== '') return text.replace(/\r?\n$/, '');
   throw new UsageError(
     `${file === '' ? 'Standard input' : `The file ${file}`} is empty: the body of the request is expected.`,

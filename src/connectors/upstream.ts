@@ -3,7 +3,7 @@
 import { signedId } from '../lib/crypto/signature.ts';
 import { cut } from '../lib/text/cut.ts';
 import { isUtcMoment } from '../lib/text/identifiers.ts';
-import { isKeepable, isObject, isText } from '../lib/text/json.ts';
+import { isKeepable, isObject, isText, withoutByteOrderMark } from '../lib/text/json.ts';
 import type { Deadline } from '../lib/time/deadline.ts';
 import { classify, type Decline, isSoftCode } from '../rules/declines.ts';
 import { LIMITS } from '../rules/limits.ts';
@@ -157,7 +157,7 @@ export const signedMessageReader =
     const eventId = signedId(headers, bytes, [secret], now, LIMITS.signatureToleranceMs);
     if (eventId === undefined || eventId.length > EVENT_ID_LENGTH) return undefined;
     try {
-      const body: unknown = JSON.parse(bytes.toString('utf8'));
+      const body: unknown = JSON.parse(withoutByteOrderMark(bytes.toString('utf8')));
       const isNotification = isObject(body) && isText(body[referenceName], 255) && isKeepable(body);
       return isNotification ? { eventId, reference: body[referenceName] as string, body } : undefined;
     } catch {

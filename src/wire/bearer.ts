@@ -1,7 +1,7 @@
 /** Authentication by bearer token, the permission and the scope of each route, and JSON parsing for the admin and sandbox APIs. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Caller, callerOf, isInScope, type Principal, sees } from '../core/operators/principal.ts';
-import { isObject } from '../lib/text/json.ts';
+import { isObject, withoutByteOrderMark } from '../lib/text/json.ts';
 import { DOCS } from '../rules/docs.ts';
 import { type ErrorName, type Problem, Refusal } from '../rules/errors.ts';
 import { isAllowed, type Permission, SCOPES, type Scope } from '../rules/roles.ts';
@@ -75,9 +75,9 @@ export function requireSeen({ principal }: FastifyRequest, mid: string | undefin
 /** Accepts an empty body with a JSON content type, which clients send with calls that have no body. */
 export function readOptionalJson(app: FastifyInstance): void {
   const readJson = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) =>
-    text === ''
-      ? done(null, undefined)
-      : readJson(request, text as string, (error, body) => done(error && invalidJson(text as string), body)),
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, sent, done) => {
+    const text = withoutByteOrderMark(sent as string);
+    if (text === '') done(null, undefined);
+    else readJson(request, text, (error, body) => done(error && invalidJson(text), body));
+  });
 }

@@ -335,7 +335,8 @@ describe('sign and explain', () => {
   test('a Checkout request from a file gets its hash', async () => {
     const file = join(folder, 'session.json');
     const order = { number: '1', amount: '10.00', currency: 'USD', description: 'Čaj' };
-    await fs.writeFile(file, JSON.stringify({ merchant_key: 'k', operation: 'purchase', order, hash: 'x' }));
+    // Some editors begin a file with a byte order mark.
+    await fs.writeFile(file, `\ufeff${JSON.stringify({ merchant_key: 'k', operation: 'purchase', order, hash: 'x' })}`);
     const { json, output } = await turnpike({ TURNPIKE_PASSWORD: 'pass' }, ['sign', file, '--json']);
     expect(json()).toMatchObject({ action: 'session', hash: sign('pass', '1', '10.00', 'USD', 'Čaj') });
     expect(JSON.parse(json().body)).toMatchObject({ order, hash: json().hash });

@@ -15,7 +15,7 @@ import {
   VCARD,
 } from '../support/checkout.ts';
 import { UNKNOWN_ROUTE } from '../support/entries.ts';
-import { type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { ADMIN_TOKEN, type Merchant, startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { statusAndBody } from '../support/operations.ts';
 
 let shop: TestGateway;
@@ -75,6 +75,27 @@ describe('an unknown path is refused before its body is read', () => {
 describe('the bytes', () => {
   test('may start with a byte order mark', async () => {
     expect(await post('session', `\ufeff${sessionText()}`)).toEqual(ACCEPTED);
+  });
+
+  test('may start with one where amounts are numbers', async () => {
+    const merchant = await shop.newMerchant({ dialect: { number_amounts: true } });
+    const text = JSON.stringify(signed('session', sessionFields({ order: { amount: '10.50' } }), merchant));
+    expect(await post('session', `\ufeff${text.replace('"10.50"', '10.50')}`)).toEqual(ACCEPTED);
+  });
+
+  test('may start with one that is not counted where they stop being JSON', async () => {
+    const hint = expect.stringContaining('Line 1, column 9: a name in double quotes is expected');
+    expect(await post('session', '\ufeff{"a": 1,}')).toMatchObject({ status: 400, body: { errors: [{ hint }] } });
+  });
+
+  test('of the admin API may start with one', async () => {
+    const call = async (body: string) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${ADMIN_TOKEN}` };
+      const response = await fetch(`${shop.url}/admin/api/accounts`, { method: 'POST', headers, body });
+      return { status: response.status, hint: (await response.json()).errors?.[0].hint };
+    };
+    expect(await call('\ufeff{"name": "Tea"}')).toEqual({ status: 201 });
+    expect((await call('\ufeff{"name": "Tea",}')).hint).toContain('Line 1, column 16: ');
   });
 
   test('are refused when they are not UTF-8', async () => {

@@ -501,6 +501,11 @@ describe('the operation of a Checkout request', () => {
     expect([body.action, ...body.alternatives]).toContain(path);
   });
 
+  test('a byte order mark before the JSON is passed over', async () => {
+    const body = await ask(`\ufeff${JSON.stringify(signed('session', sessionFields(), shop.merchant))}`);
+    expect(body).toMatchObject({ protocol: 'checkout', matches: true, mistakes: [] });
+  });
+
   test.each<[expected: string, fields: Record<string, unknown>]>([
     ['payment/status', { order_id: 'o-1', size: 5 }],
     ['payment/status', { trans_id: SOME_UUID }],

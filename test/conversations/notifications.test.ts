@@ -77,6 +77,13 @@ describe('the signature covers the bytes', () => {
     expect((await shop.inspect(id)).status).toBe('SETTLED');
   });
 
+  test('accepts a byte order mark at the beginning', async () => {
+    const id = await openPayment();
+    const body = `\ufeff${JSON.stringify(notificationOf(id, 'settled'))}`;
+    expect((await post(body, signed(newEvent(), body), 'upstream')).status).toBe(200);
+    expect((await shop.inspect(id)).status).toBe('SETTLED');
+  });
+
   test.each<[string, (body: string, event: string) => [string, Fields]]>([
     ['a changed byte', (body, event) => [body.replace('1000', '1001'), signed(event, body)]],
     ['an additional byte', (body, event) => [`${body} `, signed(event, body)]],

@@ -1,6 +1,6 @@
 /** Which account settings a client of another gateway needs, by what its requests contain; nothing of a request is kept. */
 import { type HashDigest, isReversedHash, isWireHash } from '../../lib/crypto/hash.ts';
-import { isObject } from '../../lib/text/json.ts';
+import { isObject, withoutByteOrderMark } from '../../lib/text/json.ts';
 import { CARD_DIGITS, PASSWORD, partsOf, REVERSED_REQUESTS, type ReversedText } from '../../rules/hash-recipes.ts';
 import {
   type ApiOperation,
@@ -110,7 +110,7 @@ const ofAmount = (amount: string): NeededSetting[] =>
   /^\d+$/.test(amount) ? [need('whole_amounts_allowed', true, 'an amount without fraction digits')] : [];
 
 function ofCheckout({ body, password }: SeenRequest, path: CheckoutPath): NeededSetting[] {
-  const text = body.toString();
+  const text = withoutByteOrderMark(body.toString());
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -1,5 +1,5 @@
 /** Reads a merchant request from the text of its body, as `/post` and Checkout read it, for the hash debugger. */
-import { isObject } from '../../lib/text/json.ts';
+import { isObject, withoutByteOrderMark } from '../../lib/text/json.ts';
 import { invalidField, type Problem } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
 import {
@@ -37,7 +37,8 @@ export function readPath(path: string): CheckoutPath | typeof POST {
 }
 
 /** Without a path, the operation of a Checkout request is inferred from its fields. */
-export function readRequest(text: string, path: CheckoutPath | typeof POST | undefined): RequestToExplain {
+export function readRequest(sent: string, path: CheckoutPath | typeof POST | undefined): RequestToExplain {
+  const text = withoutByteOrderMark(sent);
   if (text.trim() === '') throw refuse(SENTENCES.blank);
   const isJson = /^\s*[{[]/.test(text);
   if (!isJson && path !== undefined && path !== POST)

@@ -7,6 +7,9 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export const isAbsent = (value: unknown): value is undefined | null | '' =>
   value === undefined || value === null || value === '';
 
+/** A JSON text without the byte order mark that some programs put before it: RFC 8259 allows to pass over it. */
+export const withoutByteOrderMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
+
 /** A text that PostgreSQL can store: no lone surrogates, no NUL. */
 export const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most && value.isWellFormed() && !value.includes('\0');

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parse } from 'secure-json-parse';
 import type { Account, Gateway, MerchantCall } from '../../core/context.ts';
 import { type CheckoutBody, checkoutBody, repeatedFieldProblem } from '../../core/requests/checkout-body.ts';
+import { withoutByteOrderMark } from '../../lib/text/json.ts';
 import { callbackAddress } from '../../rules/callback-address.ts';
 import { invalidField, type Problem, Refusal } from '../../rules/errors.ts';
 import { may, SENTENCES } from '../../rules/fields.ts';
@@ -95,7 +96,7 @@ export function checkoutRoutes(
 function readJson(bytes: Buffer = NOTHING): { json: unknown; text?: string } {
   if (bytes.length === 0) return { json: undefined };
   if (!isUtf8(bytes)) throw invalidField('body', 'The body should be UTF-8.');
-  const text = bytes.toString();
+  const text = withoutByteOrderMark(bytes.toString());
   let json: unknown;
   try {
     json = parse(text);

@@ -109,7 +109,7 @@ test('the country of an IP address is that of the narrowest network', async () =
 test('a list of a CSV file, and ranges of addresses in it', async () => {
   const { body: list } = await shop.admin('POST', '/risk/lists', { mid: merchant.mid, name: 'Networks', kind: 'ip' });
   const path = `/risk/lists/${list.list_id}/entries.csv`;
-  expect((await upload(path, 'value,reason,expires_at\n198.51.100.0/24,Tests,\n')).status).toBe(201);
+  expect((await upload(path, '\ufeffvalue,reason,expires_at\n198.51.100.0/24,Tests,\n')).status).toBe(201);
   const wrong = await upload(path, 'value\n198.51.100.1\nnowhere');
   expect(wrong.status).toBe(400);
   expect(JSON.stringify(await wrong.json())).toContain('line 3.value');
