@@ -184,12 +184,21 @@ export interface RefundElsewhere {
   isFailed?: boolean;
 }
 
+/** A chargeback as a query reports it. */
+export interface ReportedChargeback extends ChargebackFields {
+  chargebackReference: string;
+  /** The bank has returned the money. */
+  isReversed: boolean;
+}
+
 /** What a provider says about the money of a payment, besides that it has been paid. */
 export interface SettledFields {
   /** What was captured of the amount, which may be a part of an authorisation; everything if omitted. */
   captured?: ReportedAmount | undefined;
   /** The refunds that the gateway did not make, and all that failed; of queries only. */
   refunds?: readonly RefundElsewhere[] | undefined;
+  /** All chargebacks, oldest first; of queries only. */
+  chargebacks?: readonly ReportedChargeback[] | undefined;
 }
 
 /** What a payer does next. */
@@ -206,7 +215,7 @@ export type Outcome =
   | (PayerStep & AnswerFields)
   /** `isSoft`: definitely not paid, but another provider may accept it. `declineOf` composes declines by their cause. */
   | ({ kind: 'declined'; reason: string; isSoft?: boolean | undefined; decline?: Decline | undefined } & AnswerFields)
-  /** Of queries and notifications only. A reversal returns everything that the bank took. */
+  /** Of notifications only: a query reports `chargebacks`. A reversal returns everything that the bank took. */
   | ({ kind: ChargebackEvent } & ChargebackFields & AnswerFields)
   /** The provider does not know yet. `newStatus`: what it says, if the connector has no word for it. */
   | ({ kind: 'unknown'; newStatus?: string } & AnswerFields)

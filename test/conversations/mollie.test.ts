@@ -128,6 +128,43 @@ describe('a payment', () => {
     expect(await find()).toMatchObject({ state: 'won' });
   });
 
+  test('is charged back twice: each chargeback counts for itself', async () => {
+    const { id, at } = await paid();
+    const newChargeback = (value: string) => {
+      const chargeback = mollie.newChargeback(at);
+      chargeback.amount = { ...chargeback.amount, value };
+      return chargeback;
+    };
+    const seen = async (): Promise<unknown[]> => {
+      await mollie.notify(at);
+      const { status, attention, history } = await shop.inspect(id);
+      const { event, amount } = history.at(-1);
+      return [status, attention, history.length, event, amount];
+    };
+    const first = newChargeback('3.00');
+    const [, , length] = await seen();
+    expect(await seen()).toEqual(['CHARGEBACK', null, length, 'chargedBack', '3.00']);
+    const second = newChargeback('2.00');
+    const marked = ['CHARGEBACK', 'unexpected_chargeback', Number(length) + 1, 'noted chargedBack', null];
+    expect(await seen()).toEqual(marked);
+    expect(await seen()).toEqual(marked);
+    first.reversedAt = '2026-11-16T08:00:00+00:00';
+    expect((await seen()).slice(0, 2)).toEqual(['SETTLED', 'unexpected_chargeback']);
+    expect((await seen()).slice(3)).toEqual(['chargebackReversed', '3.00']);
+    second.reversedAt = '2026-11-17T08:00:00+00:00';
+    expect((await seen()).slice(0, 2)).toEqual(['SETTLED', null]);
+    newChargeback('4.00');
+    expect((await seen()).slice(3)).toEqual(['chargedBack', '4.00']);
+  });
+
+  test('that was charged back before its webhook arrived is settled first', async () => {
+    const { id, at } = await sale();
+    mollie.pay(at);
+    mollie.newChargeback(at);
+    await mollie.notify(at);
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', captured: '10.00', attention: null });
+  });
+
   test('is refunded in parts; a refund that Mollie cannot carry out fails later', async () => {
     const { id, at } = await paid();
     const refund = (amount: string) => shop.admin('POST', `/payments/${id}/refund`, { amount });

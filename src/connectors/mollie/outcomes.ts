@@ -1,5 +1,5 @@
 /** What the objects of Mollie mean for the gateway: amounts, and the outcomes of payments, refunds and captures. */
-import type { Capture, CardFailureReason, Payment, Refund } from '@mollie/api-client';
+import type { Capture, CardFailureReason, Chargeback, Payment, Refund } from '@mollie/api-client';
 import { Secret } from '../../lib/crypto/secret.ts';
 import { amountText, minorUnits } from '../../lib/money/money.ts';
 import { isObject } from '../../lib/text/json.ts';
@@ -11,6 +11,7 @@ import {
   type Outcome,
   type ProviderState,
   type RefundElsewhere,
+  type ReportedChargeback,
   unknownDecline,
 } from '../connector.ts';
 import { leftOpen } from '../events.ts';
@@ -93,7 +94,7 @@ export function outcomeOf(payment: Payment): Outcome {
     case 'authorized':
       return { kind: 'authorised', ...answered };
     case 'paid':
-      return { ...chargebackOf(payment), ...answered };
+      return { ...settledOf(payment), ...answered };
     case 'canceled':
       return { ...declineOf('cancelledByPayer'), ...answered };
     case 'expired':
@@ -117,32 +118,29 @@ export function queriedOutcomeOf(payment: Payment): Outcome {
   return { ...answered, kind: 'accepted' };
 }
 
-/** Mollie decides about chargebacks with the bank: there is nothing to answer. One that was reversed does not count. */
-function chargebackOf(payment: Payment) {
-  const chargebacks = payment._embedded?.chargebacks ?? [];
-  const open = chargebacks.filter(({ reversedAt }) => !reversedAt);
-  const [first] = open;
-  if (!first) return chargebacks.length === 0 ? settledOf(payment) : ({ kind: 'chargebackReversed' } as const);
-  const amounts = open.map(({ amount }) => readAmount(amount));
-  const total = amounts.every((amount) => amount !== 'invalid')
-    ? { amount: amounts.reduce((sum, { amount }) => sum + amount, 0n), currency: first.amount.currency }
-    : undefined;
-  return {
-    kind: 'chargedBack',
-    chargedBack: total,
-    respondBy: null,
-    cause: first.reason?.description,
-    chargebackReference: first.id,
-  } as const;
-}
+/** Mollie decides about chargebacks with the bank: there is nothing to answer. */
+const chargebackOf = ({ id, amount, reason, reversedAt }: Chargeback): ReportedChargeback => ({
+  chargebackReference: id,
+  chargedBack: readAmount(amount),
+  respondBy: null,
+  cause: reason?.description,
+  isReversed: Boolean(reversedAt),
+});
 
-/** What was captured of an authorisation, the refunds that were made in the web app of Mollie, and those that failed. */
+/**
+ * What was captured of an authorisation, the refunds that were made in the web app of Mollie, those that failed, and the
+ * chargebacks.
+ */
 function settledOf({ captureMode, amountCaptured, _embedded }: Payment) {
   const refunds = _embedded?.refunds ?? [];
+  const chargebacks = (_embedded?.chargebacks ?? []).toSorted(
+    (a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt),
+  );
   return {
     kind: 'settled',
     ...(captureMode === 'manual' && amountCaptured && { captured: readAmount(amountCaptured) }),
     ...(refunds.length > 0 && { refunds: refunds.flatMap(reportedRefund).toReversed() }),
+    ...(chargebacks.length > 0 && { chargebacks: chargebacks.map(chargebackOf) }),
   } as const;
 }
 

@@ -1,5 +1,5 @@
 /** Applies what a provider reports about a chargeback: first the list of chargebacks, then the payment. */
-import type { ChargebackFields, Outcome, ReportedAmount } from '../../connectors/connector.ts';
+import type { ChargebackFields, Outcome, ReportedAmount, ReportedChargeback } from '../../connectors/connector.ts';
 import { cut } from '../../lib/text/cut.ts';
 import {
   CAUSE_LENGTH,
@@ -11,6 +11,7 @@ import {
   RESPONSE_DAYS,
 } from '../../rules/chargebacks.ts';
 import { LIMITS } from '../../rules/limits.ts';
+import { isOpen } from '../../rules/states.ts';
 import type {
   CallRecord,
   Payment,
@@ -100,6 +101,37 @@ export async function applyChargeback(
     chargedBack: namedAmount(payment, chargedBack),
     learned,
   });
+}
+
+/** What a query says of chargebacks that the history does not have. One that came and went between two queries is left out. */
+export async function newReports(
+  gateway: Gateway,
+  payment: Payment,
+  chargebacks: readonly ReportedChargeback[],
+  submission?: number,
+): Promise<ChargebackOutcome[]> {
+  const history = chargebacks.length === 0 ? [] : await gateway.payments.history(payment);
+  return chargebacks.flatMap(({ isReversed, ...fields }): ChargebackOutcome[] => {
+    const chargeback = fields.chargebackReference;
+    const known = namedAs(history, { chargeback, submission });
+    if (known.length === 0) return isReversed ? [] : [{ kind: 'chargedBack', ...fields }];
+    const isNews = isReversed && !known.some(({ event }) => event.endsWith('chargebackReversed'));
+    return isNews ? [{ kind: 'chargebackReversed', chargebackReference: chargeback }] : [];
+  });
+}
+
+/** Applies the chargebacks that a query reports, each once; those of a payment that is still open wait for the next query. */
+export async function applyChargebacks(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  chargebacks: readonly ReportedChargeback[],
+  call: CallRecord,
+): Promise<PaymentWithDetails> {
+  if (isOpen(payment.state)) return payment;
+  let current = payment;
+  for (const outcome of await newReports(gateway, payment, chargebacks))
+    current = await applyChargeback(gateway, current, outcome, { ...call, outcome: outcome.kind });
+  return current;
 }
 
 /**

@@ -9,6 +9,7 @@ import { findAccount } from '../accounts/accounts.ts';
 import {
   applyChargeback,
   applyChargebackReport,
+  applyChargebacks,
   type ChargebackOutcome,
   chargebackProgress,
   isChargeback,
@@ -284,7 +285,9 @@ async function ask(gateway: Gateway, payment: PaymentWithDetails, account: Accou
   const current = open.length === 0 ? payment : ((await gateway.payments.find(payment)) ?? payment);
   const answered = await queryAsNotified(gateway, current, account);
   if (!answered) return 'unanswered';
-  if (answered.refunds.length > 0) await applyRefunds(gateway, answered.payment, answered.refunds);
+  const { refunds = [], chargebacks = [], call } = answered;
+  if (refunds.length > 0) await applyRefunds(gateway, answered.payment, refunds);
+  await applyChargebacks(gateway, answered.payment, chargebacks, call);
   return 'done';
 }
 

@@ -5,7 +5,6 @@ import type {
   FirstPayment,
   Outcome,
   RateLimited,
-  RefundElsewhere,
   SettledFields,
   WithdrawalCause,
 } from '../../connectors/connector.ts';
@@ -23,7 +22,13 @@ import type {
   PaymentChanges,
   PaymentWithDetails,
 } from '../../store/payments/payments.ts';
-import { applyChargeback, isChargeback, recordFormerChargeback } from '../chargebacks/report.ts';
+import {
+  applyChargeback,
+  applyChargebacks,
+  isChargeback,
+  newReports,
+  recordFormerChargeback,
+} from '../chargebacks/report.ts';
 import { capabilitiesOf, connectorOf } from '../connections/connectors.ts';
 import { learned } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -140,9 +145,6 @@ function checkOutcome(
       kind: 'wrongAmount',
       call: wrongAmountRecord(payment, { ...outcome, reportedAmount: outcome.captured }, record),
     };
-  // A chargeback that came and went between two queries.
-  if (outcome.kind === 'chargebackReversed' && payment.state !== 'CHARGEBACK')
-    return checkOutcome(gateway, payment, { ...outcome, kind: 'settled' }, record);
   const call = record(outcome.kind);
   return { kind: 'outcome', outcome, call: outcome.kind === 'declined' ? { ...call, reason: outcome.reason } : call };
 }
@@ -281,27 +283,28 @@ export async function resumeOnReturn(
 
 /**
  * Queries the provider because a notification says that something changed; undefined without an answer. Returns the refunds
- * that were made at the provider itself.
+ * that were made at the provider itself, and the chargebacks with the call that reports them.
  */
 export async function queryAsNotified(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
-): Promise<{ payment: PaymentWithDetails; refunds: readonly RefundElsewhere[] } | undefined> {
+): Promise<
+  (Pick<SettledFields, 'refunds' | 'chargebacks'> & { payment: PaymentWithDetails; call: CallRecord }) | undefined
+> {
   const answer = await query(gateway, payment, account, LIMITS.providerTimeoutMs);
   if (answer.kind === 'unknown' && answer.newStatus !== undefined) {
     // One mark is enough, however often the provider notifies.
     const isNew = payment.attention === null;
     if (isNew) await recordUnhandled(gateway, payment, { ...answer.call, outcome: answer.newStatus });
-    return { payment, refunds: [] };
+    return { payment, call: answer.call };
   }
   if (answer.kind !== 'outcome' && answer.kind !== 'wrongAmount') return undefined;
-  const { captured, state } = payment;
-  const kind = answer.kind === 'outcome' && answer.outcome.kind;
-  const isRepeated = (kind === 'settled' && captured > 0n) || (kind === 'chargedBack' && state === 'CHARGEBACK');
+  const settled = answer.kind === 'outcome' && answer.outcome.kind === 'settled' ? answer.outcome : undefined;
+  const isRepeated = settled !== undefined && payment.captured > 0n;
   const after = isRepeated ? payment : await applyIfNew(gateway, payment, account, answer);
-  const { refunds = [] } = answer.kind === 'outcome' && answer.outcome.kind === 'settled' ? answer.outcome : {};
-  return { payment: after, refunds };
+  const { refunds, chargebacks } = settled ?? {};
+  return { payment: after, call: answer.call, refunds, chargebacks };
 }
 
 /**
@@ -323,8 +326,11 @@ export async function applyToFormer(
   const notified = { verb: 'notification', connector: former.connector, outcome: outcome.kind, tookMs: 0 } as const;
   const call: CallRecord = { ...(asked?.call ?? notified), submission };
   if (isChargeback(outcome)) await recordFormerChargeback(gateway, payment, outcome, call);
-  else if (outcome.kind === 'settled' || outcome.kind === 'authorised')
-    await recordFormerSuccess(gateway, payment, outcome.kind, call);
+  if (outcome.kind !== 'settled' && outcome.kind !== 'authorised') return true;
+  await recordFormerSuccess(gateway, payment, outcome.kind, call);
+  const { chargebacks = [] } = outcome.kind === 'settled' ? outcome : {};
+  for (const chargeback of await newReports(gateway, payment, chargebacks, submission))
+    await recordFormerChargeback(gateway, payment, chargeback, { ...call, outcome: chargeback.kind });
   return true;
 }
 
@@ -426,7 +432,7 @@ export function applyOutcome(
     case 'chargebackReversed':
       return applyChargeback(gateway, payment, outcome, call, brought);
     case 'settled':
-      return advance(gateway, payment, { ...input, captured: capturedAmount(outcome) });
+      return settle(gateway, payment, input, outcome, call);
   }
 }
 
@@ -447,6 +453,18 @@ async function decline(
     if (details.card) await gateway.schedules.refuseCard(mid, details.card.id, now);
   }
   return advance(gateway, payment, { ...input, declineReason: reason });
+}
+
+/** The provider may report a payment as paid after it was charged back. */
+async function settle(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  input: EventInput,
+  outcome: SettledFields,
+  call: CallRecord,
+): Promise<PaymentWithDetails> {
+  const settled = await advance(gateway, payment, { ...input, captured: capturedAmount(outcome) });
+  return applyChargebacks(gateway, settled, outcome.chargebacks ?? [], call);
 }
 
 const capturedAmount = ({ captured }: SettledFields): bigint | undefined =>

@@ -318,13 +318,19 @@ describe('a payment on the page of Mollie', () => {
     });
   });
 
-  test('a chargeback is found, and ends when it is reversed', async () => {
+  test('chargebacks are found with the settlement, each by its own id and whether it is reversed', async () => {
     const submission = await submitted();
     finish(submission.providerReference, PaymentStatus.paid);
     const chargeback = double.newChargeback(submission.providerReference);
-    expect(await query(submission)).toMatchObject({ kind: 'chargedBack' });
+    const other = double.newChargeback(submission.providerReference);
     chargeback.reversedAt = '2026-11-16T08:00:00+00:00';
-    expect(await query(submission)).toMatchObject({ kind: 'chargebackReversed' });
+    expect(await query(submission)).toMatchObject({
+      kind: 'settled',
+      chargebacks: [
+        { chargebackReference: chargeback.id, isReversed: true },
+        { chargebackReference: other.id, isReversed: false, respondBy: null },
+      ],
+    });
   });
 
   test('the fee of PayPal is reported', async () => {
