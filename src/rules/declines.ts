@@ -9,6 +9,9 @@ export const DECLINE_CLASSES = ['funds', 'technical', 'authenticate', 'new_card'
 
 export type DeclineClass = (typeof DECLINE_CLASSES)[number];
 
+/** The class of declines that say nothing about the card or the payer: the provider or the bank failed. */
+export const UNCOUNTED_CLASS: DeclineClass = 'technical';
+
 /** What is stored of a decline; `code` is that of ISO 8583 if the provider tells it, or else the provider's own. */
 export interface Decline {
   class: DeclineClass;

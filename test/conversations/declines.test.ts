@@ -69,6 +69,24 @@ describe.each(['vcard', 'pin-a'])('a decline of %s', (brand) => {
   });
 });
 
+test('a technical decline does not count as declined for risk rules, nor in their back-tests', async () => {
+  const merchant = await shop.newMerchant();
+  const velocity = { measure: 'count', by: ['email'], within: '1h', outcome: 'declined' };
+  const rule = { name: 'Declined', action: { kind: 'block' }, condition: { velocity, op: '>=', value: 1 } };
+  await shop.admin('POST', '/risk/rules', { ...rule, mid: merchant.mid, state: 'on' });
+  const decline = async (code: string) => {
+    await at.fault('decline', { mid: merchant.mid, brand: 'vcard', code });
+    const { body } = await shop.sale({ payer_email: 'jo@example.com' }, merchant);
+    return (await shop.inspect(body.trans_id)).decline_class;
+  };
+  expect([await decline('91'), await decline('51')]).toEqual(['technical', 'funds']);
+  const [from, to] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString());
+  const { body } = await shop.admin('POST', '/risk/back-tests', { rule, mid: merchant.mid, from, to });
+  const result = async () => (await shop.admin('GET', `/risk/back-tests/${body.back_test_id}`)).body;
+  await expect.poll(async () => (await result()).state).toBe('done');
+  expect(await result()).toMatchObject({ seen: 2, hits: 0 });
+});
+
 test('a decline without a code has the class other', async () => {
   const { body } = await shop.sale({ identifier: 'decline@example.com' });
   expect(await shop.inspect(body.trans_id)).toMatchObject({ decline_class: 'other', decline_code: null });

@@ -3,6 +3,7 @@ import { firstIdAt, isUuid, newId } from '../../lib/crypto/id.ts';
 import { rangesAround } from '../../lib/http/address.ts';
 import { amountText } from '../../lib/money/money.ts';
 import { exponentOf } from '../../rules/currencies.ts';
+import { UNCOUNTED_CLASS } from '../../rules/declines.ts';
 import { invalidField, Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { RISK_REASONS, UNCOUNTED_DECLINES } from '../../rules/reasons.ts';
@@ -40,7 +41,10 @@ const countedOf = (payment: PastPayment, facts: Facts, keys: Keys): Counted => (
   keys,
   values: inputOf(facts),
   isDeclined:
-    payment.state === 'DECLINED' && !payment.isBlocked && !UNCOUNTED_DECLINES.includes(payment.declineReason ?? ''),
+    payment.state === 'DECLINED' &&
+    !payment.isBlocked &&
+    !UNCOUNTED_DECLINES.includes(payment.declineReason ?? '') &&
+    payment.providerData?.decline?.class !== UNCOUNTED_CLASS,
   isSettled: payment.captured > 0n,
 });
 

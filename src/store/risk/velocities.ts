@@ -1,4 +1,5 @@
 /** Measures velocities of many payments in one statement: how many payments, which amounts and which values a key had. */
+import { UNCOUNTED_CLASS } from '../../rules/declines.ts';
 import { UNCOUNTED_DECLINES } from '../../rules/reasons.ts';
 import { KEY_FIELDS, type KeyField, type Measurement, type Velocity } from '../../rules/risk/velocities.ts';
 import { type Column, itemRows } from '../database/item-rows.ts';
@@ -32,7 +33,8 @@ const UNCOUNTED = UNCOUNTED_DECLINES.map((reason) => `'${reason.replaceAll("'", 
 const HAS_OUTCOME = `(m.outcome = 'attempted' or exists (
     select from payments p where p.mid = d.mid and p.payment_id = d.payment_id
       and case m.outcome when 'settled' then p.captured > 0
-        else p.state = 'DECLINED' and d.decision <> 'block' and coalesce(p.decline_reason, '') not in (${UNCOUNTED}) end
+        else p.state = 'DECLINED' and d.decision <> 'block' and coalesce(p.decline_reason, '') not in (${UNCOUNTED})
+          and p.provider_data #>> '{decline,class}' is distinct from '${UNCOUNTED_CLASS}' end
   ))`;
 
 const HAS_SECOND_KEY = `case m.second
