@@ -84,3 +84,11 @@ const partText = ({ of, isReversed }: RecipePart): string => {
 
 /** A text for people: `upper(rev(payer_email) + password + rev(card))`. */
 export const formulaOf = (text: ReversedText): string => `upper(${REVERSED_TEXTS[text].map(partText).join(' + ')})`;
+
+/** The texts of an action that is sent with or without a brand, for people; none for an action of Checkout. */
+export function formulasOf(action: string, hasBrand: boolean): string[] {
+  if (!Object.hasOwn(REVERSED_REQUESTS, action)) return [];
+  const { card, apm } = REVERSED_REQUESTS[action as keyof typeof REVERSED_REQUESTS];
+  const texts = action === 'SALE' ? [hasBrand ? apm : card] : [card, apm];
+  return [...new Set(texts.filter((text) => text !== undefined))].map(formulaOf);
+}

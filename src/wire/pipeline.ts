@@ -114,7 +114,7 @@ function requireValidFields(
   }
   if (problems.length === 0) return;
   const isBadUuid = problems.some(({ sentence }) => sentence === SENTENCES.notUuid);
-  const explained = withExpectations(firstPerField(problems), operation, request, context, extra);
+  const explained = withExpectations(firstPerField(problems), operation, request, account, context, extra);
   throw new Refusal(isBadUuid ? 'notUuid' : 'invalidData', explained);
 }
 

@@ -4,9 +4,11 @@ import { maskedSignedText, maskFor } from '../core/api-calls/mask.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { hintsFor } from '../core/explain/explain.ts';
 import { didYouMean, misspellings } from '../core/requests/misspelt.ts';
+import { DIGEST_DIGITS, DIGEST_NAMES } from '../lib/crypto/hash.ts';
 import { amountText } from '../lib/money/money.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
 import { type Field, type FieldContext, SENTENCES } from '../rules/fields.ts';
+import { formulasOf } from '../rules/hash-recipes.ts';
 import { type ApiOperation, signedValues } from '../rules/operations.ts';
 import { expectedOf, fieldNamed } from './expected.ts';
 import type { AccountFields, MerchantRequest } from './merchant-request.ts';
@@ -63,10 +65,12 @@ const namesOf = (operation: ApiOperation, keyField: keyof typeof KEYS, extra?: A
 export function withExpectations(
   problems: readonly Problem[],
   operation: ApiOperation,
-  { body, keyField }: MerchantRequest,
+  request: MerchantRequest,
+  account: Account,
   context: FieldContext,
   extra: AccountFields | undefined,
 ): Problem[] {
+  const { body, keyField } = request;
   const isBlank = ({ sentence }: Problem): boolean => sentence === SENTENCES.blank;
   const found = problems.some(isBlank) ? misspellings(body, namesOf(operation, keyField, extra)) : [];
   const expectedAt = (row: Field | undefined) => row && expectedOf(row, context, extra?.brand);
@@ -82,7 +86,7 @@ export function withExpectations(
         : row && wholeAmountHint(row, body.value(name), context);
     return {
       ...problem,
-      expected: problem.expected ?? (name === 'hash' ? expectedHash(operation) : expectedAt(row)),
+      expected: problem.expected ?? (name === 'hash' ? expectedHash(operation, account, request) : expectedAt(row)),
       hint: problem.hint ?? hint,
       docs: problem.docs ?? row?.docs,
     };
@@ -99,17 +103,29 @@ function wholeAmountHint(row: Field, value: string, context: FieldContext): stri
   return `Amounts are not in minor units: if ${minor} is meant, send ${minor}; otherwise send ${value}.${'0'.repeat(decimals)}.`;
 }
 
-const expectedHash = ({ signs }: ApiOperation, account?: Account): string =>
-  `40 hex digits: the SHA-1 of the hex ${account?.settings['dialect.digest'] === 'sha256' ? 'SHA-256' : 'MD5'} of ${[...signs, 'the password'].join(' + ')}, in upper case and without separators.`;
+/** The hash of the specified recipe; of `reversed_md5` as well for an account that uses it. */
+function expectedHash(
+  { signs }: ApiOperation,
+  { settings }: Account,
+  { action, body, keyField }: MerchantRequest,
+): string {
+  const { 'dialect.hash': recipe, 'dialect.digest': digest } = settings;
+  const specified = `40 hex digits: the SHA-1 of the hex ${DIGEST_NAMES[digest]} of ${[...signs, 'the password'].join(' + ')}, in upper case and without separators.`;
+  const formulas =
+    recipe === 'reversed_md5' && keyField === 'client_key' ? formulasOf(action, body.value('brand') !== '') : [];
+  if (formulas.length === 0) return specified;
+  return `${DIGEST_DIGITS[digest]} hex digits: the ${DIGEST_NAMES[digest]} of ${formulas.join(', or of ')}. Or ${specified}`;
+}
 
-/** The refusal of a wrong hash; in the sandbox with the signed text, and the mistake if a known one explains the hash. */
+/** The answer to a request with a wrong hash; in the sandbox with the signed text, and the mistake if a known one explains it. */
 export async function wrongHash(
   gateway: Gateway,
   account: Account,
   operation: ApiOperation,
-  { action, body, keyField, limits }: MerchantRequest,
+  request: MerchantRequest,
 ): Promise<Refusal> {
-  const expected = expectedHash(operation, account);
+  const { action, body, keyField, limits } = request;
+  const expected = expectedHash(operation, account, request);
   const problem: Problem = { field: 'hash', sentence: 'Hash is not valid.', expected };
   if (gateway.environment !== 'sandbox') return new Refusal('wrongHash', [problem]);
   const { value, isNested, isText, texts, problems, cardText } = body;
@@ -117,12 +133,12 @@ export async function wrongHash(
     operation.signs.includes(found.meant),
   );
   const candidate = { action, operation, value, isNested, isText, cardText };
-  const hints = limits.mayExplain(account)
+  const found = limits.mayExplain(account)
     ? await hintsFor(gateway, account, { protocol: KEYS[keyField].protocol, candidates: [candidate], texts, problems })
-    : [NOT_EXPLAINED];
+    : undefined;
   const mask = maskFor(account);
-  const signedText = maskedSignedText(signedValues(operation, value), mask);
-  const hint = [...meant.map(didYouMean), ...hints].map(mask).join(' ');
+  const signedText = found?.signedText ?? maskedSignedText(signedValues(operation, value), mask);
+  const hint = [...meant.map(didYouMean), ...(found?.hints ?? [NOT_EXPLAINED])].map(mask).join(' ');
   return new Refusal('wrongHash', [{ ...problem, hint, signedText }]);
 }
 

@@ -1,6 +1,7 @@
 /** The hash recipe `reversed_md5` and the digest SHA-256 in requests to `/post` and in their callbacks. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { UNKNOWN_ID } from '../support/checkout.ts';
 import {
   CARD_NUMBER,
   callbacksOf,
@@ -204,6 +205,68 @@ describe('what cannot be checked', () => {
     const { status, body } = await sell(merchant);
     expect([status, body.error_message]).toEqual([400, 'Hash is not valid']);
     expect(body.errors[0].hint).toContain('reversed_md5');
+  });
+});
+
+describe('what is said about a wrong hash', () => {
+  const explained = async ({ mid }: Merchant, fields: Fields) => {
+    const request = new URLSearchParams(fields).toString();
+    return (await shop.admin('POST', '/explain', { mid, request })).body;
+  };
+  const wrong = async (merchant: Merchant, hash: string, fields: Fields = {}) => {
+    const sale = cardSale(merchant, { order_id: 'tea', ...fields });
+    return (await shop.post({ ...sale, hash })).body.errors[0];
+  };
+  const SPECIFIED = 'of order_id + order_amount + order_currency + the password, in upper case and without separators.';
+
+  test.each<[digest: Digest, name: string, digits: number]>([
+    ['md5', 'MD5', 32],
+    ['sha256', 'SHA-256', 64],
+  ])('names both recipes, and the text that was signed: %s', async (digest, name, digits) => {
+    const merchant = await merchantWith({ hash: 'reversed_md5', digest });
+    const expected = `${digits} hex digits: the ${name} of upper(rev(\`payer_email\`) + password + rev(card)). Or 40 hex digits: the SHA-1 of the hex ${name} ${SPECIFIED}`;
+    const entry = await wrong(merchant, 'a'.repeat(digits));
+    expect(entry).toMatchObject({ expected, signed_text: 'MOC.ELPMAXE@ANA***1111111114' });
+    expect(entry.hint).not.toContain('40 hex digits');
+    expect((await wrong(merchant, 'a'.repeat(digits === 32 ? 64 : 32))).hint).toContain(
+      `${digits} hex digits, as the ${name} of this account has, or 40 hex digits`,
+    );
+    const { hash: _, ...unsigned } = cardSale(merchant);
+    expect((await shop.post(unsigned)).body.errors).toMatchObject([{ param: 'hash', expected }]);
+  });
+
+  test('tells nothing of a stored payment to who cannot sign', async () => {
+    const merchant = await merchantWith({ hash: 'reversed_md5' });
+    const { trans_id } = (await sell(merchant)).body;
+    const status = { action: 'GET_TRANS_STATUS', hash: 'a'.repeat(32) };
+    const entryOf = async (id: string) => (await post(merchant, { ...status, trans_id: id })).body.errors[0];
+    const [known, unknown] = [await entryOf(trans_id), await entryOf(UNKNOWN_ID)];
+    expect(known.signed_text).toBe(`${trans_id.toUpperCase()}***`);
+    expect(known).toEqual({ ...unknown, signed_text: known.signed_text });
+    // An operator learns it.
+    const request = { client_key: merchant.client_key, ...status };
+    expect((await explained(merchant, { ...request, trans_id })).hints.join()).toContain('rev(`payer_email`)');
+    expect((await explained(merchant, { ...request, trans_id: UNKNOWN_ID })).mistakes).toContain('unknown_payment');
+  });
+
+  test('uses the digest of the account', async () => {
+    const merchant = await merchantWith({ digest: 'sha256' });
+    const sale = cardSale(merchant, { order_id: 'tea' });
+    const text = `tea10.00USD${merchant.password}`;
+    const inner = (algorithm: string, content: string) => createHash(algorithm).update(content).digest('hex');
+    const hint = async (hash: string) => (await wrong(merchant, hash)).hint;
+    expect(await hint(inner('sha256', text.toUpperCase()))).toContain(
+      'The hash is only the SHA-256: compute the SHA-1 of the hex text of the SHA-256.',
+    );
+    expect(await hint(inner('md5', text.toUpperCase()))).toContain(
+      'The hash is an MD5: compute the SHA-1 of the hex text of the SHA-256.',
+    );
+    expect(await hint(inner('sha1', inner('sha256', text)))).toContain('before you compute the SHA-256.');
+    expect(await hint(inner('sha1', inner('md5', text.toUpperCase())))).toContain('The inner digest is an MD5');
+    expect(await hint(reversedSaleHash(merchant, sale))).toContain(
+      'to set dialect.hash to reversed_md5 and dialect.digest to md5',
+    );
+    expect(await hint(reversedSaleHash(merchant, sale, 'sha256'))).toContain('to set dialect.hash to reversed_md5 for');
   });
 });
 

@@ -1,16 +1,23 @@
 /** The hash debugger: what the gateway signs for a request, and which mistake explains the hash that was sent. */
 import { hash } from 'node:crypto';
 import { maskCardNumbers } from '../../lib/cards/search.ts';
-import { asciiUpper, type HashDigest, isReversedHash, isWireHash, reversedHash } from '../../lib/crypto/hash.ts';
+import {
+  asciiUpper,
+  DIGEST_NAMES,
+  type HashDigest,
+  isReversedHash,
+  isWireHash,
+  reversedHash,
+} from '../../lib/crypto/hash.ts';
 import { printableName } from '../../lib/text/form.ts';
 import { type Problem, Refusal } from '../../rules/errors.ts';
 import { SENTENCES } from '../../rules/fields.ts';
-import { type HashRecipe, PASSWORD, REVERSED_TEXTS } from '../../rules/hash-recipes.ts';
+import { formulaOf, type HashRecipe, PASSWORD, REVERSED_TEXTS } from '../../rules/hash-recipes.ts';
 import { type ApiOperation, signedValues } from '../../rules/operations.ts';
 import { environmentOfKey, findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { sees } from '../operators/principal.ts';
-import { partsWith, type ReversedReading, reversedReadings } from '../requests/reversed-texts.ts';
+import { hasOwnFacts, partsWith, type ReversedReading, reversedReadings } from '../requests/reversed-texts.ts';
 import { readClaim } from './claim.ts';
 import { canonicalRecipe, sha1, textReader, type Variation } from './recipe.ts';
 import { otherRecipe, reversedRecipes, reversedVariations, valueIn } from './reversed.ts';
@@ -85,8 +92,10 @@ export async function explain(
   const readings = await readingsOf(gateway, account, request, chosen);
   const matches =
     isSpecified(account, chosen) || (usesReversed(account, request) && isReversed(account, chosen, readings));
+  const ofHash = await hashFindings(account, request, chosen, readings, showsDigests);
   const findings = [
-    ...(await hashFindings(account, request, chosen, readings, showsDigests)),
+    ...ofHash,
+    ...(ofHash.some(({ mistake }) => mistake === 'unknown') ? recipeFindings(account, request, readings) : []),
     ...requestFindings(gateway, account, request, chosen),
   ];
 
@@ -136,12 +145,23 @@ export async function explain(
   };
 }
 
-/** What the answer to a request with a wrong hash tells the merchant: what is probably wrong with it. */
-export async function hintsFor(gateway: Gateway, account: Account, request: RequestToExplain): Promise<string[]> {
+/**
+ * What the answer to a request with a wrong hash tells the merchant: what is probably wrong with it, and the text of the
+ * recipe `reversed_md5` if the account uses it and the text has nothing of a stored payment.
+ */
+export async function hintsFor(
+  gateway: Gateway,
+  account: Account,
+  request: RequestToExplain,
+): Promise<{ hints: string[]; signedText: string | undefined }> {
   const [candidate] = request.candidates;
   const readings = await readingsOf(gateway, account, request, candidate);
   const findings = await hashFindings(account, request, candidate, readings, false);
-  return [...new Set(findings.map(({ sentence }) => sentence))];
+  const reading = usesReversed(account, request) && hasOwnFacts(candidate.action) ? readings[0] : undefined;
+  return {
+    hints: [...new Set(findings.map(({ sentence }) => sentence))],
+    signedText: reading && signedPartsOf(reading, maskerFor(account)).text,
+  };
 }
 
 /** The first operation whose hash is valid; otherwise the most likely one. */
@@ -219,7 +239,8 @@ async function hashFindings(
   showsDigests: boolean,
 ): Promise<Finding[]> {
   const { action, operation, value } = chosen;
-  const claim = readClaim(value('hash'));
+  const { 'dialect.digest': digest } = account.settings;
+  const claim = readClaim(value('hash'), usesReversed(account, request) ? digest : undefined);
   if (!claim.digest) return [...claim.mistakes];
   const names = [...request.texts()].flatMap(([name, text]) =>
     text !== '' && printableName(name) === name && value(name) !== '' ? [name] : [],
@@ -242,7 +263,7 @@ async function hashFindings(
     // A mistake in the recipe explains the length of the hash.
     return [...(found.length > 0 ? otherFormats : claim.mistakes), ...found];
   }
-  return [...claim.mistakes, ...generalFindings(request, showsDigests)];
+  return [...claim.mistakes, ...generalFindings(account, request, showsDigests)];
 }
 
 /** Whether the hash is right by the recipe of other gateways, which this account does not use. */
@@ -253,7 +274,7 @@ async function findOtherRecipe(
 ): Promise<readonly Variation[] | undefined> {
   for (const digest of ['md5', 'sha256'] as const) {
     const recipes = reversedRecipes(account, readings, digest);
-    if (await findVariations(claimed, recipes, [], valueIn(readings))) return [otherRecipe(digest)];
+    if (await findVariations(claimed, recipes, [], valueIn(readings))) return [otherRecipe(account, digest)];
   }
   return undefined;
 }
@@ -271,10 +292,14 @@ function acceptedRecipes(account: Account, { operation, value }: Candidate): Acc
 }
 
 /** What to check when no known mistake explains the hash. */
-const generalFindings = ({ protocol, candidates }: RequestToExplain, showsDigests: boolean): Finding[] =>
+const generalFindings = (
+  { settings }: Account,
+  { protocol, candidates }: RequestToExplain,
+  showsDigests: boolean,
+): Finding[] =>
   [
     `No known mistake explains the hash. Compare the text that you sign with signed_text, byte by byte.${
-      showsDigests ? ' If they are equal, compare your MD5 with md5.' : ''
+      showsDigests ? ` If they are equal, compare your ${DIGEST_NAMES[settings['dialect.digest']]} with md5.` : ''
     }`,
     'Check that the password is the one of this account, complete and without white space.',
     'Check that you sign the values that you send, such as the same order number and the same amount.',
@@ -282,6 +307,19 @@ const generalFindings = ({ protocol, candidates }: RequestToExplain, showsDigest
       ? ['The operation is inferred from the fields: send path to name it.']
       : []),
   ].map((sentence) => finding('unknown', sentence));
+
+/** What the recipe of the account covers; it says whether there is a payment, so that it is not for unsigned requests. */
+function recipeFindings(account: Account, request: RequestToExplain, readings: readonly ReversedReading[]): Finding[] {
+  if (!usesReversed(account, request)) return [];
+  const formulas = [...new Set(readings.map(({ text }) => formulaOf(text)))];
+  return formulas.length === 0
+    ? [finding('unknown_payment', NO_TEXT)]
+    : [finding('unknown', `This account signs ${formulas.join(' or ')}, or as the gateway specifies it.`)];
+}
+
+const NO_TEXT =
+  'The account has no payment with this id, so that a hash by reversed_md5 cannot be checked: send the id of a payment, or ' +
+  'sign as the gateway specifies it.';
 
 /** What is wrong with the request besides its hash, as far as the gateway refuses it before it checks the hash. */
 function requestFindings(

@@ -1,6 +1,6 @@
 /** The recipe `reversed_md5` for the hash debugger: its steps, and the mistakes that clients make in them. */
 import { hash } from 'node:crypto';
-import { asciiUpper, type HashDigest, simpleUpper } from '../../lib/crypto/hash.ts';
+import { asciiUpper, DIGEST_NAMES, type HashDigest, simpleUpper } from '../../lib/crypto/hash.ts';
 import { CARD_DIGITS, formulaOf, PASSWORD, REVERSED_TEXTS, type RecipePart } from '../../rules/hash-recipes.ts';
 import type { Account } from '../context.ts';
 import type { ReversedReading } from '../requests/reversed-texts.ts';
@@ -141,7 +141,7 @@ export function reversedVariations(
             digest: digestWith('sha256'),
           })
         : variation('md5', 'The hash is an MD5: this account uses SHA-256.', { digest: digestWith('md5') }),
-      variation('sha1_only', `The hash is a SHA-1: compute the ${digest.toUpperCase()} of the text.`, { digest: sha1 }),
+      variation('sha1_only', `The hash is a SHA-1: compute the ${DIGEST_NAMES[digest]} of the text.`, { digest: sha1 }),
     ],
     [
       ...(number === ''
@@ -177,12 +177,12 @@ export function reversedVariations(
 const CARD_PART = 'its first six and last four digits';
 
 /** What a hash by `reversed_md5` means to an account that does not use it, with either digest. */
-export const otherRecipe = (digest: HashDigest): Variation =>
+export const otherRecipe = ({ settings }: Account, digest: HashDigest): Variation =>
   variation(
     'reversed_md5',
     `The hash is made by the recipe reversed_md5${digest === 'sha256' ? ' with SHA-256' : ''} of other gateways. Sign as ` +
       `this gateway specifies it, or ask your operator to set dialect.hash to reversed_md5${
-        digest === 'sha256' ? ' and dialect.digest to sha256' : ''
+        digest === settings['dialect.digest'] ? '' : ` and dialect.digest to ${digest}`
       } for the account.`,
     {},
   );

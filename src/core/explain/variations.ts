@@ -1,6 +1,6 @@
 /** The known mistakes in request hashes: the step of the recipe that each one changes, and what the developer should do. */
 import { hash } from 'node:crypto';
-import { simpleUpper } from '../../lib/crypto/hash.ts';
+import { DIGEST_DIGITS, DIGEST_NAMES, type HashDigest, simpleUpper } from '../../lib/crypto/hash.ts';
 import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../rules/operations.ts';
 import type { Account } from '../context.ts';
 import { formatVariations } from './formats.ts';
@@ -48,11 +48,11 @@ export const previousPassword = (secret: string): Variation =>
     { secret },
   );
 
-const CASING: readonly Variation[] = [
+const casingVariations = (digest: HashDigest): Variation[] => [
   variation(
     'not_upper_cased',
     'The text is not upper-cased: convert the letters a to z of the whole text, including the password, to upper case ' +
-      'before you compute the MD5.',
+      `before you compute the ${DIGEST_NAMES[digest]}.`,
     { upperValue: same, upperSecret: same },
   ),
   variation(
@@ -65,10 +65,11 @@ const CASING: readonly Variation[] = [
     'Only the password is upper-cased: convert the values to upper case, too, not the password alone.',
     { upperValue: same },
   ),
-  variation('lower_cased', 'The text is lower-cased: convert it to upper case before you compute the MD5.', {
-    upperValue: lower,
-    upperSecret: lower,
-  }),
+  variation(
+    'lower_cased',
+    `The text is lower-cased: convert it to upper case before you compute the ${DIGEST_NAMES[digest]}.`,
+    { upperValue: lower, upperSecret: lower },
+  ),
   variation(
     'turkish_upper_casing',
     'The text is upper-cased by the rules of Turkish, where i becomes İ: use an upper-casing that does not depend on ' +
@@ -113,63 +114,55 @@ const JOINS: readonly Variation[] = [
   }),
 ];
 
-const md5Bytes = (content: string | Buffer): Buffer => hash('md5', content, 'buffer');
-const sha256 = (content: string): Buffer => hash('sha256', content, 'buffer');
-
-const DIGESTS: readonly Variation[] = [
-  variation('md5_only', 'The hash is only the MD5: compute the SHA-1 of the hex text of the MD5.', {
-    digest: md5Bytes,
-  }),
-  variation(
-    'sha1_only',
-    'The hash is only the SHA-1 of the text: compute the MD5 first, then the SHA-1 of its hex text.',
-    {
-      digest: sha1,
-    },
-  ),
-  variation('md5_upper_cased', 'The SHA-1 is computed over the MD5 in upper-case hex: use lower-case hex.', {
-    digest: (text) => sha1(md5Hex(text).toUpperCase()),
-  }),
-  variation(
-    'md5_bytes',
-    'The SHA-1 is computed over the 16 bytes of the MD5: compute it over the hex text of the MD5.',
-    {
-      digest: (text) => sha1(md5Bytes(text)),
-    },
-  ),
-  variation('md5_base64', 'The SHA-1 is computed over the MD5 in base64: use lower-case hex.', {
-    digest: (text) => sha1(hash('md5', text, 'base64')),
-  }),
-  ...['\n', '  -\n', '  -'].map((end) =>
+/** Mistakes in the digests. Their names say `md5` also where the account uses SHA-256 in its place. */
+function digestVariations(digest: HashDigest): Variation[] {
+  const name = DIGEST_NAMES[digest];
+  const bytesOf = (content: string | Buffer): Buffer => hash(digest, content, 'buffer');
+  const hexOf = (text: string): string => hash(digest, text, 'hex');
+  const outer = `compute the SHA-1 of the hex text of the ${name}`;
+  const first = `compute the ${name} first, then the SHA-1 of its hex text`;
+  const other: HashDigest = digest === 'md5' ? 'sha256' : 'md5';
+  return [
+    variation('md5_only', `The hash is only the ${name}: ${outer}.`, { digest: bytesOf }),
+    variation('sha1_only', `The hash is only the SHA-1 of the text: ${first}.`, { digest: sha1 }),
+    variation('md5_upper_cased', `The SHA-1 is computed over the ${name} in upper-case hex: use lower-case hex.`, {
+      digest: (text) => sha1(hexOf(text).toUpperCase()),
+    }),
     variation(
-      'text_after_md5',
-      'The SHA-1 is computed over the MD5 with further characters, such as the line break that `md5sum` prints: use ' +
-        'only the 32 hex digits.',
-      { digest: (text) => sha1(md5Hex(text) + end) },
+      'md5_bytes',
+      `The SHA-1 is computed over the ${DIGEST_DIGITS[digest] / 2} bytes of the ${name}: compute it over the hex text of the ${name}.`,
+      { digest: (text) => sha1(bytesOf(text)) },
     ),
-  ),
-  variation('md5_of_sha1', 'The digests are exchanged: compute the MD5 first, then the SHA-1 of its hex text.', {
-    digest: (text) => md5Bytes(sha1(text).toString('hex')),
-  }),
-  variation('md5_twice', 'The hash is the MD5 of the MD5: compute the SHA-1 of the hex text of the MD5.', {
-    digest: (text) => md5Bytes(md5Hex(text)),
-  }),
-  variation(
-    'sha1_twice',
-    'The hash is the SHA-1 of the SHA-1: compute the MD5 first, then the SHA-1 of its hex text.',
-    {
+    variation('md5_base64', `The SHA-1 is computed over the ${name} in base64: use lower-case hex.`, {
+      digest: (text) => sha1(hash(digest, text, 'base64')),
+    }),
+    ...['\n', '  -\n', '  -'].map((end) =>
+      variation(
+        'text_after_md5',
+        `The SHA-1 is computed over the ${name} with further characters, such as the line break that \`${digest}sum\` prints: use ` +
+          `only the ${DIGEST_DIGITS[digest]} hex digits.`,
+        { digest: (text) => sha1(hexOf(text) + end) },
+      ),
+    ),
+    variation('md5_of_sha1', `The digests are exchanged: ${first}.`, {
+      digest: (text) => bytesOf(sha1(text).toString('hex')),
+    }),
+    variation('md5_twice', `The hash is the ${name} of the ${name}: ${outer}.`, {
+      digest: (text) => bytesOf(hexOf(text)),
+    }),
+    variation('sha1_twice', `The hash is the SHA-1 of the SHA-1: ${first}.`, {
       digest: (text) => sha1(sha1(text).toString('hex')),
-    },
-  ),
-  ...[(text: string) => sha256(text), (text: string) => sha256(md5Hex(text))].map((digest) =>
-    variation('sha256', 'The hash is a SHA-256: compute the SHA-1 of the hex text of the MD5.', { digest }),
-  ),
-  variation('latin1', 'The text is hashed in the encoding Latin-1: encode it as UTF-8.', {
-    digest: (text) => sha1(hash('md5', Buffer.from(text, 'latin1'), 'hex')),
-  }),
-];
-
-const sha256Hex = (text: string): string => hash('sha256', text, 'hex');
+    }),
+    ...[(text: string) => text, hexOf].map((of) =>
+      variation(other, `The hash is ${other === 'md5' ? 'an' : 'a'} ${DIGEST_NAMES[other]}: ${outer}.`, {
+        digest: (text) => hash(other, of(text), 'buffer'),
+      }),
+    ),
+    variation('latin1', 'The text is hashed in the encoding Latin-1: encode it as UTF-8.', {
+      digest: (text) => sha1(hash(digest, Buffer.from(text, 'latin1'), 'hex')),
+    }),
+  ];
+}
 
 /** The digest that the account does not use, in the place of the one that it uses. */
 const otherDigest = ({ settings }: Account): Variation =>
@@ -177,7 +170,7 @@ const otherDigest = ({ settings }: Account): Variation =>
     ? variation(
         'sha256',
         'The inner digest is a SHA-256: compute an MD5 first, or ask your operator to set dialect.digest to sha256.',
-        { digest: (text) => sha1(sha256Hex(text)) },
+        { digest: (text) => sha1(hash('sha256', text, 'hex')) },
       )
     : variation('md5', 'The inner digest is an MD5, which this account refuses: compute a SHA-256 in its place.', {
         digest: (text) => sha1(md5Hex(text)),
@@ -302,8 +295,8 @@ function fieldVariations({ action, operation, value, names }: SignedRequest): Va
 
 /** The variations by the step that they change; two variations of different steps can be combined. */
 export const variationsFor = (account: Account, request: SignedRequest): Variation[][] => [
-  [...CASING],
-  [otherDigest(account), ...DIGESTS],
+  casingVariations(account.settings['dialect.digest']),
+  [otherDigest(account), ...digestVariations(account.settings['dialect.digest'])],
   secretVariations(account),
   [...JOINS],
   formatVariations(),

@@ -26,7 +26,7 @@ function paymentOf(gateway: Gateway, account: Account, action: Action, value: Re
 }
 
 /** The actions whose card and e-mail address are in the request itself, or that have none. */
-const OWN_FACTS: readonly Action[] = [
+const OWN_FACTS: readonly string[] = [
   'SALE',
   'AUTH',
   'CREDIT2CARD',
@@ -34,6 +34,9 @@ const OWN_FACTS: readonly Action[] = [
   'UPDATE_SCHEDULE',
   'DELETE_SCHEDULE',
 ];
+
+/** Whether the text of an action has nothing of a stored payment. */
+export const hasOwnFacts = (action: string): boolean => OWN_FACTS.includes(action);
 
 /**
  * The readings of a request; none if it is about a payment that does not exist, so that its hash cannot be checked. A
@@ -52,7 +55,7 @@ export async function reversedReadings(
     text === undefined
       ? []
       : [{ text, value: (name) => (Object.hasOwn(facts, name) ? (facts[name] as string) : value(name)) }];
-  if (OWN_FACTS.includes(action)) {
+  if (hasOwnFacts(action)) {
     const isApm = action === 'SALE' && value('brand') !== '';
     return reading(isApm ? texts.apm : texts.card, { [CARD_DIGITS]: body.cardText ?? '' });
   }

@@ -52,8 +52,10 @@ export const wireHash = (
 ): string => specifiedDigest(UPPER[letters](values.join('') + password), digest);
 
 const HEX = /^[0-9a-f]+$/i;
-const SHA1_DIGITS = 40;
-const DIGITS: Readonly<Record<HashDigest, number>> = { md5: 32, sha256: 64 };
+export const SHA1_DIGITS = 40;
+/** How many hex digits each digest has. */
+export const DIGEST_DIGITS: Readonly<Record<HashDigest, number>> = { md5: 32, sha256: 64 };
+export const DIGEST_NAMES: Readonly<Record<HashDigest, string>> = { md5: 'MD5', sha256: 'SHA-256' };
 
 /** Whether the claimed hash has this many hex digits and is one of the candidates; all of them are compared. */
 function isOneOf(claimedHash: string, digits: number, candidates: Iterable<string>): boolean {
@@ -125,7 +127,7 @@ export const isReversedHash = (
   claimedHash: string,
   texts: Iterable<readonly HashedPart[]>,
   digest: HashDigest,
-): boolean => isOneOf(claimedHash, DIGITS[digest], reversedHashes(texts, digest));
+): boolean => isOneOf(claimedHash, DIGEST_DIGITS[digest], reversedHashes(texts, digest));
 
 function* reversedHashes(texts: Iterable<readonly HashedPart[]>, digest: HashDigest): Generator<string> {
   for (const parts of texts) {

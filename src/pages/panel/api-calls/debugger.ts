@@ -6,6 +6,7 @@ import type { Explanation } from '../../../core/explain/explain.ts';
 import { explainAs, isShowable, seesDigests } from '../../../core/explain/explain-as.ts';
 import { REQUEST_PATHS } from '../../../core/explain/request.ts';
 import { sees } from '../../../core/operators/principal.ts';
+import { DIGEST_NAMES } from '../../../lib/crypto/hash.ts';
 import { isUuid } from '../../../lib/crypto/id.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { ERRORS, type Problem, Refusal } from '../../../rules/errors.ts';
@@ -126,11 +127,12 @@ const fieldColumns = (): Column<Explanation['fields'][number]>[] => [
 ];
 
 /** What the page shows of an explanation; one that was kept does not say its recipe. */
-type Explained = Omit<Explanation, 'recipe' | 'digest'>;
+type Explained = Omit<Explanation, 'recipe' | 'digest'> & Partial<Pick<Explanation, 'recipe' | 'digest'>>;
 
 function explained({ session }: PanelRequest, explanation: Explained, noDigests?: string): Html {
   const isShown = noDigests === undefined && seesDigests(session.principal);
-  const { matches, mistakes, hints, fields, signedText, md5, sha1, action, alternatives } = explanation;
+  const { matches, mistakes, hints, fields, signedText, md5, sha1, action, alternatives, recipe } = explanation;
+  const { digest: innerDigest = 'md5' } = explanation;
   const [title, tone] = !matches
     ? [text.wrong, 'bad' as const]
     : mistakes.length > 0
@@ -143,11 +145,12 @@ ${
   hints.length > 0 &&
   html`<section class="card" aria-labelledby="hints"><h2 id="hints">${text.hints}</h2><ul class="links">${hints.map((hint) => html`<li>${hint}</li>`)}</ul><p class="soft small">${text.mistakes} ${mistakes.map((mistake) => html`${badge(mistake, '')} `)}</p></section>`
 }
-<section class="card" aria-labelledby="signed"><h2 id="signed">${text.signedText}</h2><p class="soft">${text.signedHint}</p><pre class="wrap">${signedText}</pre>${facts(
+<section class="card" aria-labelledby="signed"><h2 id="signed">${text.signedText}</h2><p class="soft">${recipe === 'reversed_md5' ? text.signedHintReversed : text.signedHint}</p><pre class="wrap">${signedText}</pre>${facts(
     [
       [text.operation, html`<span class="mono">${[action, ...alternatives].join(', ')}</span>`],
-      ['MD5', isShown ? digest(md5) : undefined],
-      ['SHA-1', isShown ? digest(sha1) : undefined],
+      [DIGEST_NAMES[innerDigest], isShown ? digest(md5) : undefined],
+      // The recipe reversed_md5 has no outer digest.
+      ['SHA-1', isShown && recipe !== 'reversed_md5' ? digest(sha1) : undefined],
     ],
   )}${!isShown && html`<p class="hint">${noDigests ?? text.noDigests}</p>`}</section>
 <section class="card flush"><h2 class="inset">${text.fields}</h2>${

@@ -21,6 +21,8 @@ export const hashDebugger: PanelTexts['debugger'] = {
   mistakes: 'Fehler:',
   signedText: 'Signierter Text',
   signedHint: 'Die Werte in ihrer Reihenfolge, in Großbuchstaben, und dann das Passwort, das als *** gezeigt wird.',
+  signedHintReversed:
+    'Der Text der Hash-Regel reversed_md5, teils umgekehrt, in Großbuchstaben; das Passwort wird als *** gezeigt.',
   operation: 'Vorgang',
   noDigests: 'Ihre Rolle zeigt MD5 und SHA-1 nicht: Damit ließe sich die Anfrage senden.',
   fields: 'Signierte Felder in ihrer Reihenfolge',

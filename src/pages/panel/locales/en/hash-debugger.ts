@@ -19,6 +19,8 @@ export const hashDebugger = {
   mistakes: 'Mistakes:',
   signedText: 'Signed text',
   signedHint: 'The values in their order, in upper case, and then the password, which is shown as ***.',
+  signedHintReversed:
+    'The text of the recipe reversed_md5, partly reversed, in upper case; the password is shown as ***.',
   operation: 'Operation',
   noDigests: 'Your role does not show the MD5 and the SHA-1: with them the request can be sent.',
   fields: 'Signed fields in their order',

@@ -21,6 +21,8 @@ export const hashDebugger: PanelTexts['debugger'] = {
   mistakes: 'Errores:',
   signedText: 'Texto firmado',
   signedHint: 'Los valores en su orden, en mayúsculas, y después la contraseña, que se muestra como ***.',
+  signedHintReversed:
+    'El texto de la receta reversed_md5, invertido en parte, en mayúsculas; la contraseña se muestra como ***.',
   operation: 'Operación',
   noDigests: 'Su rol no muestra el MD5 ni el SHA-1: con ellos se puede enviar la solicitud.',
   fields: 'Campos firmados en su orden',

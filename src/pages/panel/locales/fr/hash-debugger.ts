@@ -21,6 +21,8 @@ export const hashDebugger: PanelTexts['debugger'] = {
   mistakes: 'Erreurs :',
   signedText: 'Texte signé',
   signedHint: 'Les valeurs dans leur ordre, en majuscules, puis le mot de passe, affiché comme ***.',
+  signedHintReversed:
+    'Le texte de la recette reversed_md5, en partie inversé, en majuscules ; le mot de passe est affiché comme ***.',
   operation: 'Opération',
   noDigests: 'Votre rôle n’affiche pas le MD5 ni le SHA-1 : avec eux, la requête pourrait être envoyée.',
   fields: 'Champs signés dans leur ordre',
