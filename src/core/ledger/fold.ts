@@ -9,14 +9,15 @@ const TRIES = 100;
 const PAUSE_MS = 50;
 
 /**
- * Reads from the ledger once it contains every history row that is committed now; `read` gets their last number, and
- * returns undefined while the ledger has not come so far, because another process folds.
+ * Reads from the ledger once it contains every history row that is committed now, or is being written; `read` gets their
+ * last number, and returns undefined while the ledger has not come so far, because another process folds.
  */
 export async function withCompleteLedger<Result>(
   { projections }: Pick<Gateway, 'projections'>,
   read: (historyNumber: bigint) => Promise<Result | undefined>,
 ): Promise<Result> {
-  const settled = await projections.settled();
+  // What is being written may take its number only now: the numbers are read again when it is committed.
+  const settled = (await projections.settled()) && (await projections.settled());
   for (let tries = 0; settled && tries < TRIES; tries++) {
     while ((await projections.fold(ledger, settled)).hasMore);
     const result = await read(settled.history);
