@@ -21,6 +21,9 @@ export const CHARGEBACK_EVENTS = {
   chargebackReversed: undefined,
 } as const satisfies Partial<Record<PaymentEvent, ChargebackStage | undefined>>;
 
+/** The stages in which the bank has taken money. */
+export const TAKING_STAGES: readonly ChargebackStage[] = ['chargeback', 'second_chargeback'];
+
 export type ChargebackEvent = keyof typeof CHARGEBACK_EVENTS;
 
 export const isChargebackEvent = (event: string): event is ChargebackEvent => Object.hasOwn(CHARGEBACK_EVENTS, event);

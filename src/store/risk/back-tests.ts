@@ -6,6 +6,7 @@ import { type AuditEntry, appendAudit } from '../audit/audit.ts';
 import { columns, iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { PAYMENT_COLUMNS, type PaymentWithDetails } from '../payments/payments.ts';
+import { tookMoney } from './fraud-rates.ts';
 import type { RuleTerms } from './rules.ts';
 import { columnOf, type Keys } from './velocities.ts';
 
@@ -102,7 +103,7 @@ const PAST = `
     ) as "isKnownCard",
     coalesce(d.decision = 'block', false) as "isBlocked",
     p.state = 'CHARGEBACK' or exists (
-      select from chargebacks b where b.mid = p.mid and b.payment_id = p.payment_id
+      select from chargebacks b where b.mid = p.mid and b.payment_id = p.payment_id and ${tookMoney('b')}
     ) as "isChargedBack"
   from payments p
   left join risk_decisions d on d.mid = p.mid and d.payment_id = p.payment_id

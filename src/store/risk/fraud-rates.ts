@@ -1,4 +1,5 @@
 /** Fraud rates of connections: what was charged back as fraud in a quarter, beside what was captured in it. */
+import { TAKING_STAGES } from '../../rules/chargebacks.ts';
 import { FRAUD_REASON } from '../../rules/risk/fraud-rates.ts';
 import { columns, iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
@@ -22,9 +23,13 @@ export interface FraudRateStore {
   list(since: number): Promise<FraudRate[]>;
 }
 
+/** SQL: whether the bank has taken money by a chargeback; inquiries and warnings move none. */
+export const tookMoney = (chargeback: string): string =>
+  `${chargeback}.stage in (${TAKING_STAGES.map((stage) => `'${stage}'`).join(', ')})`;
+
 const COLUMNS = ['connector', 'quarter', 'currency', 'captured', 'fraud', 'computedAt'] as const;
 
-/** Chargebacks that were won are not fraud; inquiries and warnings move no money. */
+/** Chargebacks that were won are not fraud. */
 const COMPUTE = `
   insert into risk_fraud_rates as r (connector, quarter, currency, captured, fraud, computed_at)
   select connector, $1::timestamptz, currency, sum(captured), sum(fraud), $3::timestamptz from (
@@ -33,7 +38,7 @@ const COMPUTE = `
     union all
     select p.connector, p.currency, 0, c.amount from chargebacks c
     join payments p on p.mid = c.mid and p.payment_id = c.payment_id
-    where c.received_at >= $1 and c.received_at < $2 and c.stage in ('chargeback', 'second_chargeback')
+    where c.received_at >= $1 and c.received_at < $2 and ${tookMoney('c')}
       and c.state <> 'won' and c.reason ~* $4
   ) s group by connector, currency
   on conflict (connector, quarter, currency) do update

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import type { MatchedRule } from '../../rules/risk/actions.ts';
 import { iso } from '../database/columns.ts';
+import { tookMoney } from './fraud-rates.ts';
 
 /** The payments in one currency that a rule matched on one day. */
 export interface WatchedDay {
@@ -24,7 +25,7 @@ const SELECT = `
     to_char(d.at at time zone 'UTC', 'YYYY-MM-DD') as day, d.currency,
     count(*)::int as hits, sum(d.amount)::bigint as amount, count(*) filter (where p.captured > 0)::int as settled,
     count(*) filter (where exists (
-      select from chargebacks c where c.mid = d.mid and c.payment_id = d.payment_id
+      select from chargebacks c where c.mid = d.mid and c.payment_id = d.payment_id and ${tookMoney('c')}
     ))::int as "chargedBack"
   from risk_decisions d cross join lateral jsonb_array_elements(d.shadow) as s(rule)
   join payments p on p.mid = d.mid and p.payment_id = d.payment_id

@@ -89,3 +89,19 @@ test('a velocity of the installation counts payments of all accounts, and only t
   const { body: ofOwn } = await start({ rule: { ...often, mid: own.mid }, mid: own.mid });
   expect(await finished(ofOwn.back_test_id)).toMatchObject({ seen: 1, hits: 0 });
 });
+
+test('an inquiry or a warning is not charged back: only money that the bank has taken counts', async () => {
+  const merchant = await shop.newMerchant();
+  const { body: rule } = await shop.admin('POST', '/risk/rules', { ...LARGE, mid: merchant.mid, state: 'shadow' });
+  for (const stage of ['inquiry', 'warning', 'chargeback']) {
+    const { trans_id } = (await shop.sale({ order_amount: '60.00' }, merchant)).body;
+    await shop.rows(`insert into chargebacks (mid, payment_id, amount, received_at, respond_by, changed_at, stage)
+      values ('${merchant.mid}', '${trans_id}', 6000, now(), now(), now(), '${stage}')`);
+  }
+  const { body } = await start({ rule_id: rule.rule_id });
+  expect(await finished(body.back_test_id)).toMatchObject({ hits: 3, charged_back: 1 });
+  const { items } = (await shop.admin('GET', '/risk/shadow')).body;
+  expect(items.find(({ rule_id }: { rule_id: string }) => rule_id === rule.rule_id)).toMatchObject({
+    ...{ hits: 3, charged_back: 1 },
+  });
+});
