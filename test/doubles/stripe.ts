@@ -439,6 +439,7 @@ export async function startStripe(): Promise<StripeDouble> {
       case 'SessionCreate': {
         const fields = sent as Stripe.Checkout.SessionCreateParams;
         const { client_reference_id = null, success_url = null, cancel_url = null, metadata } = fields;
+        checkEmail(fields.customer_email);
         checkStatement(
           (fields.payment_intent_data ?? {}) as Stripe.PaymentIntentCreateParams,
           fields.allowed_payment_method_types,

@@ -44,10 +44,12 @@ export class Refused extends Error {
     this.advice_code = textOf(codes.advice_code);
     this.network_advice_code = textOf(codes.network_advice_code);
     this.network_decline_code = textOf(codes.network_decline_code);
-    this.isAboutPayer = PAYER_CODES.includes(code ?? '') || (param ?? '').startsWith('billing_details');
+    this.isAboutPayer = PAYER_CODES.includes(code ?? '') || /^(billing_details|customer_email)/.test(param ?? '');
     this.isAboutTelephoneOrder = (param ?? '').endsWith('[moto]');
   }
 }
+
+export const isAboutPayer = (error: unknown): boolean => error instanceof Refused && error.isAboutPayer;
 
 /** The idempotency key was used before, with other parameters: the outcome of that call is not known here. */
 export class KeyReused extends Error {}

@@ -13,10 +13,10 @@ import {
   pageNotOpened,
   type Submission,
 } from '../connector.ts';
-import { cleanPayer } from '../payer.ts';
+import { cleanPayer, sendOrBare } from '../payer.ts';
 import { toStripe } from './amounts.ts';
 import { CAPABILITIES, createBase } from './cards.ts';
-import { KeyReused, Refused } from './client.ts';
+import { isAboutPayer, KeyReused, Refused } from './client.ts';
 import { configurationOf, connectOf } from './connect.ts';
 import { declinedBy } from './declines.ts';
 import { UNHANDLED } from './events.ts';
@@ -124,11 +124,14 @@ const sessionIdOf = ({ state }: ProviderMemory): string | undefined =>
 
 function createHosted(base: ReturnType<typeof createBase>, settings: ConnectionAccess['settings']): Connector {
   const { client } = base;
+  /** The payer's e-mail address is optional: the page asks for it. */
   const open = (submission: Submission, deadline: Deadline): Promise<Stripe.Checkout.Session> =>
-    client.call(deadline, ({ checkout }) =>
-      checkout.sessions.create(sessionOf(submission, settings), {
-        idempotencyKey: idempotencyKey(submission.reference, 1),
-      }),
+    sendOrBare(submission, isAboutPayer, (sent, isBare) =>
+      client.call(deadline, ({ checkout }) =>
+        checkout.sessions.create(sessionOf(sent, settings), {
+          idempotencyKey: idempotencyKey(submission.reference, isBare ? 2 : 1),
+        }),
+      ),
     );
   const retrieve = (id: string, deadline: Deadline): Promise<Stripe.Checkout.Session> =>
     client.call(deadline, ({ checkout }) => checkout.sessions.retrieve(id, { expand: [...SESSION_FIELDS] }));

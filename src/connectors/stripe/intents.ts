@@ -17,7 +17,7 @@ import {
 import { leftOpen } from '../events.ts';
 import { cleanPayer, ibanOf, statementText } from '../payer.ts';
 import { fromStripe, toStripe } from './amounts.ts';
-import { KeyReused, Refused, type StripeClient } from './client.ts';
+import { isAboutPayer, KeyReused, Refused, type StripeClient } from './client.ts';
 import { configurationOf, connectOf, transferStateOf } from './connect.ts';
 import { declinedBy } from './declines.ts';
 import { METADATA, metadataOf } from './metadata.ts';
@@ -205,7 +205,7 @@ const cardOptionsOf = (submission: Submission) =>
 const ifAboutPayer =
   <Answer>(performBare: () => Promise<Answer>) =>
   (error: unknown): Promise<Answer> => {
-    if (!(error instanceof Refused) || !error.isAboutPayer) throw error;
+    if (!isAboutPayer(error)) throw error;
     return performBare();
   };
 

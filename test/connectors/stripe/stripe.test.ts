@@ -469,6 +469,15 @@ describe('the page of Stripe', () => {
     return { submission: later(submission, outcome), url: outcome.url };
   };
 
+  test('opens although Stripe refuses the payer’s e-mail, also if the answer is lost', async () => {
+    const payer = { email: REFUSED_EMAIL };
+    const { submission } = await open({ payer });
+    const created = double.requests.map(({ fields }) => fields as Stripe.Checkout.SessionCreateParams);
+    expect(created.map((fields) => fields.customer_email)).toEqual([REFUSED_EMAIL, undefined]);
+    const lost = { ...submission, providerReference: undefined, state: {} };
+    expect(await hosted.query(lost, soon())).toMatchObject({ kind: 'redirected', state: submission.state });
+  });
+
   test('gets the order, and shows all methods if the connection says so', async () => {
     const { submission } = await open({ authoriseOnly: true, isFirstOfSeries: true });
     const { expires_at, ...fields } = fieldsOf('SessionCreate') as { expires_at: number };
