@@ -350,6 +350,18 @@ describe('what comes later', () => {
       await deliver();
     }
     expect(await shop.inspect(twice)).toMatchObject({ captured: '4.00', attention: 'unresolved' });
+    const over = await held();
+    adyen.report('CAPTURE', true, part(over, 1001), { psp: `C${psp(over)}`, original: psp(over) });
+    await deliver();
+    expect(await shop.inspect(over)).toMatchObject({ status: 'PENDING', captured: '0.00', attention: 'wrong_amount' });
+    const late = await held();
+    adyen.report('EXPIRE', true, about(late), { psp: psp(late), original: psp(late) });
+    await deliver();
+    adyen.report('CAPTURE', true, part(late, 400), { psp: `C${psp(late)}`, original: psp(late) });
+    await deliver();
+    expect(await shop.inspect(late)).toMatchObject({ status: 'EXPIRED', attention: 'late_success' });
+    const accepted = await shop.admin('POST', `/payments/${late}/attention`, { resolve: 'accept' });
+    expect(accepted.body).toMatchObject({ status: 'SETTLED', captured: '4.00' });
     const voided = await held();
     adyen.report('CANCELLATION', true, part(voided, 1000), { psp: `V${psp(voided)}`, original: psp(voided) });
     await deliver();

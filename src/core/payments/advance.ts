@@ -26,6 +26,7 @@ import type { Gateway } from '../context.ts';
 import { hasReceipt } from '../receipts/receipts.ts';
 import { isOutOfTime, payerDeadline, wasSubmitted, withDeadline } from './deadlines.ts';
 import { markAfter, markBelow, strongerMark, takesBack } from './marks.ts';
+import { partRecord } from './reported-amounts.ts';
 
 /** An event with the data that it writes to the payment. */
 export interface EventInput {
@@ -253,7 +254,9 @@ async function composeLateSuccess(
     ({ verb, state }) =>
       state === 'done' && (verb === 'late_refund' || (VOIDS.includes(verb) && input.event === 'authorised')),
   );
-  return isSentBack ? composeNoted(before, input, now) : composeTransition(before, input, now);
+  const { call, captured } = input;
+  const reported = call ? { ...input, call: partRecord(before, call, captured) } : input;
+  return isSentBack ? composeNoted(before, reported, now) : composeTransition(before, reported, now);
 }
 
 /** The voids of a payment that is not known to be authorised. */

@@ -71,10 +71,10 @@ export async function applyElsewhere(
 ): Promise<'done' | 'early'> {
   if (outcome.kind !== 'done') return 'done';
   const { state, authorised, captured, busy } = payment;
-  const amount = outcome.reportedAmount ?? { amount: authorised };
+  const { reportedAmount: amount } = outcome;
   if (verb === 'refund') {
     if (isOpen(state)) return 'early';
-    await applyRefunds(gateway, payment, [{ reference, amount }]);
+    await applyRefunds(gateway, payment, [{ reference, amount: amount ?? { amount: authorised } }]);
     return 'done';
   }
   if (isOpen(state) && authorised === 0n) return 'early';
@@ -93,11 +93,9 @@ export async function applyElsewhere(
   if (isPossibleCapture(payment, amount))
     await applyOutcome(gateway, payment, account, { kind: 'settled', captured: amount }, call);
   else {
-    const wrong = wrongAmountRecord(payment, { kind: 'captured', reportedAmount: amount }, (outcome) => ({
-      ...call,
-      outcome,
-    }));
-    await recordWrongAmount(gateway, payment, 'provider', wrong);
+    const wrong = { kind: 'settled', reportedAmount: amount };
+    const record = (words: string): CallRecord => ({ ...call, outcome: words });
+    await recordWrongAmount(gateway, payment, 'provider', wrongAmountRecord(payment, wrong, record));
   }
   return 'done';
 }

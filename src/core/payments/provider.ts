@@ -38,7 +38,7 @@ import { callProvider } from './call.ts';
 import { wasSubmitted } from './deadlines.ts';
 import { markAfter } from './marks.ts';
 import { recordFormerSuccess, recordQuery, recordUnhandled, recordWrongAmount } from './record.ts';
-import { isExpectedAmount, isPossibleCapture, wrongAmountRecord } from './reported-amounts.ts';
+import { isExpectedAmount, isPossibleCapture, partRecord, wrongAmountRecord } from './reported-amounts.ts';
 import { type CardFields, composeSubmission, firstOf, NO_CARD } from './submission.ts';
 
 /** The outcome of a call in the history when the provider has no such payment. */
@@ -327,8 +327,8 @@ export async function applyToFormer(
   const call: CallRecord = { ...(asked?.call ?? notified), submission };
   if (isChargeback(outcome)) await recordFormerChargeback(gateway, payment, outcome, call);
   if (outcome.kind !== 'settled' && outcome.kind !== 'authorised') return true;
-  await recordFormerSuccess(gateway, payment, outcome.kind, call);
-  const { chargebacks = [] } = outcome.kind === 'settled' ? outcome : {};
+  const { captured, chargebacks = [] } = outcome.kind === 'settled' ? outcome : {};
+  await recordFormerSuccess(gateway, payment, outcome.kind, partRecord(payment, call, capturedAmount({ captured })));
   for (const chargeback of await newReports(gateway, payment, chargebacks, submission))
     await recordFormerChargeback(gateway, payment, chargeback, { ...call, outcome: chargeback.kind });
   return true;

@@ -15,6 +15,14 @@ export function wrongAmountRecord(
   return { ...call, reported: { amount: String(amount), currency: reported } };
 }
 
+/** The record of a report that only a part was captured: it keeps the part, if it is not written to the payment. */
+export const partRecord = (
+  { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
+  call: CallRecord,
+  captured: bigint | undefined,
+): CallRecord =>
+  captured === undefined || captured === amount ? call : { ...call, reported: { amount: String(captured), currency } };
+
 /** Whether a reported amount is the expected one; an answer without an amount passes. */
 export function isExpectedAmount(
   { amount, amountText, currency }: Pick<Payment, 'amount' | 'currency'> & { amountText?: string },

@@ -75,10 +75,11 @@ export function lateMoney(
     const isReserved = report.call?.outcome.startsWith('authorised') === true;
     return reported && { amount: BigInt(reported.amount), currency: reported.currency, isReserved, isElsewhere };
   }
-  // A capture may be of a part.
-  const captured = operations.findLast(({ verb, state }) => verb === 'capture' && state === 'done')?.amount;
+  // A capture may be of a part: of ours, or as the provider reports it.
+  const ours = operations.findLast(({ verb, state }) => verb === 'capture' && state === 'done')?.amount;
+  const part = report.call?.reported === undefined ? undefined : BigInt(report.call.reported.amount);
   return {
-    amount: report.event === 'noted captured' ? (captured ?? amount) : amount,
+    amount: (report.event === 'noted captured' ? ours : part) ?? amount,
     currency,
     isReserved: report.event === 'noted authorised',
     isElsewhere,

@@ -47,6 +47,34 @@ describe('a late success', () => {
     expect((await decide(id, 'accept')).body).toMatchObject({ status: 'SETTLED', captured: '10.00', attention: null });
   });
 
+  /** An authorisation that the provider first does not know, and of which it reports later that 4.00 were captured. */
+  async function latePart(): Promise<string> {
+    provider.does({ submit: () => ({ kind: 'unknown' }), query: () => ({ kind: 'notFound' }) });
+    const { body } = await shop.sale({ auth: 'Y' });
+    const id = body.trans_id;
+    for (let tries = 0; tries < 20 && (await shop.inspect(id)).status !== 'DECLINED'; tries++)
+      await shop.advanceClock(50);
+    provider.does({ query: () => ({ kind: 'settled', captured: { amount: 400n } }) });
+    await shop.advanceClock(60);
+    await expect.poll(() => markOf(id)).toBe('late_success');
+    return id;
+  }
+
+  test('of a part is accepted with what was captured, and the ledger has that', async () => {
+    const id = await latePart();
+    expect((await shop.inspect(id)).provider_calls.at(-1)).toMatchObject({ outcome: 'settled', reported: '4.00 USD' });
+    expect((await decide(id, 'accept')).body).toMatchObject({ status: 'SETTLED', captured: '4.00' });
+    expect((await shop.inspect(id)).money).toMatchObject({ gross: '4.00' });
+    expect((await shop.admin('POST', `/payments/${id}/refund`, {})).body).toMatchObject({ status: 'REFUND' });
+  });
+
+  test('of a part is sent back with what was captured', async () => {
+    const id = await latePart();
+    expect((await decide(id, 'refund')).body.operation).toMatchObject({ operation: 'late_refund', amount: '4.00' });
+    expect(provider.calls(id)).toContain('refund 400');
+    expect((await shop.inspect(id)).money).toMatchObject({ gross: '4.00', refunded: '4.00' });
+  });
+
   test('of a payment that was paid twice stays marked after a chargeback and its reversal', async () => {
     const id = await sale('SETTLED');
     await settled(id, { id: 'another-payment' });
