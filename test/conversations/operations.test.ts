@@ -6,6 +6,7 @@ import { findAccount } from '../../src/core/accounts/accounts.ts';
 import type { Account, PaymentWithDetails } from '../../src/core/context.ts';
 import { refund } from '../../src/core/payments/change.ts';
 import { receiveNotifications } from '../../src/core/payments/notifications.ts';
+import { applyOutcome } from '../../src/core/payments/provider.ts';
 import { verifyAt } from '../../src/store/installation/verify.ts';
 import { BLANK, INVALID, NOT_SINGLE } from '../support/brand-expectations.ts';
 import { type Answer, type Merchant, PROVIDER_POLL, startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -754,6 +755,26 @@ describe('provider notifications while an operation is pending', () => {
     });
     expect(await at.held(id)).toEqual(FREE);
     expect(await at.movements(id)).toEqual(['sale in 1000']);
+  });
+
+  test('the provider settles a part by itself and declines the capture of as much: the part stays', async () => {
+    const merchant = await scripted.newMerchant();
+    const id = await atScripted.authorised('vcard', {}, merchant);
+    scripts.set(id, { operate: brokenConnection, query: () => INSUFFICIENT_FUNDS });
+    await atScripted.send('CAPTURE', id, { amount: '4.00' }, merchant);
+    const { gateway } = scripted;
+    const payment = (await gateway.payments.findAnywhere(id)) as PaymentWithDetails;
+    const account = (await findAccount(gateway, merchant.mid)) as Account;
+    const call = { verb: 'query', connector: 'vcard', outcome: 'settled', tookMs: 0 } as const;
+    await applyOutcome(gateway, payment, account, { kind: 'settled', captured: { amount: 400n } }, call);
+    await scripted.advanceClock(5, merchant.mid);
+    expect(await atScripted.inspect(id)).toMatchObject({
+      status: 'SETTLED',
+      captured: '4.00',
+      money: { gross: '4.00' },
+      operations: [{ state: 'declined' }],
+    });
+    expect(await atScripted.held(id)).toEqual(FREE);
   });
 
   test('declined by a notification, although the capture succeeded: needs an operator', async () => {

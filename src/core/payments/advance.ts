@@ -254,10 +254,13 @@ async function composeLateSuccess(
     ({ verb, state }) =>
       state === 'done' && (verb === 'late_refund' || (VOIDS.includes(verb) && input.event === 'authorised')),
   );
-  const { call, captured } = input;
-  const reported = call ? { ...input, call: partRecord(before, call, captured) } : input;
+  const reported = withPart(before, input);
   return isSentBack ? composeNoted(before, reported, now) : composeTransition(before, reported, now);
 }
+
+/** The event with the record of what was captured, if that is a part. */
+const withPart = (before: PaymentWithDetails, input: EventInput): EventInput =>
+  input.call ? { ...input, call: partRecord(before, input.call, input.captured) } : input;
 
 /** The voids of a payment that is not known to be authorised. */
 const VOIDS: readonly OperationVerb[] = ['void', 'late_void'];
@@ -307,8 +310,8 @@ async function settledWhileBusy(
   now: number,
 ): Promise<Transition> {
   if (before.busy === 'capture') {
-    // The capture in flight settled the payment, so the captured amount is that of the capture.
-    const composed = composeTransition(before, input, now);
+    // The capture in flight settled the payment, so the captured amount is that of the capture, unless the provider names it.
+    const composed = composeTransition(before, withPart(before, input), now);
     const captured = input.captured ?? (await captureInFlight(gateway, before));
     return { ...composed, after: { ...composed.after, captured: captured ?? composed.after.captured } };
   }

@@ -296,7 +296,10 @@ async function writeOutcome(
     if (!isUntouched) stored = (await gateway.operations.find(operation)) ?? operation;
     if (stored.state !== 'sent') return undefined;
     const mark = await markWithoutOutcome(gateway, before, stored);
-    return composeOutcome(before, mark, withAnswer(stored, outcome), outcome, call, now);
+    const composed = composeOutcome(before, mark, withAnswer(stored, outcome), outcome, call, now);
+    return outcome.kind === 'declined' && (await isAmountAssumed(gateway, before, stored))
+      ? { ...composed, after: { ...composed.after, captured: before.authorised } }
+      : composed;
   });
   return transition
     ? { payment: transition.after, operation: transition.operation as OperationRow }
@@ -320,6 +323,20 @@ function composeOutcome(
     default:
       return composeUnknown(before, mark, operation, outcome.kind, call, now);
   }
+}
+
+/**
+ * Whether the captured amount is that of a capture only because it was in flight when the provider reported the settlement
+ * without an amount. If the provider declines the capture, it has settled the payment by itself, in full.
+ */
+async function isAmountAssumed(
+  { payments }: Gateway,
+  before: PaymentWithDetails,
+  { verb, amount }: OperationRow,
+): Promise<boolean> {
+  if (verb !== 'capture' || before.state !== 'SETTLED' || before.captured !== amount) return false;
+  const settlement = (await payments.history(before)).find(({ event }) => event === 'settled');
+  return settlement !== undefined && settlement.call?.reported === undefined;
 }
 
 function composeDone(
@@ -357,16 +374,12 @@ function composeDeclined(
   now: number,
 ): Transition {
   const { verb, amount } = operation;
-  // The provider settled the payment on its own and declines the partial capture: the full amount was captured, unless the
-  // provider named another one.
-  const isFullyCaptured = verb === 'capture' && before.state === 'SETTLED' && before.captured === amount;
   const after: PaymentWithDetails = {
     ...withHistory(before, now),
     ...OPERATION_RULES[verb].release(before, amount),
     ...queriedAfterDecline(verb, now),
     ...queriedAfterConflict(before, now),
     attention: mark,
-    ...(isFullyCaptured && { captured: before.authorised }),
   };
   const finished: OperationRow = { ...operation, state: 'declined', reason, dueAt: null, finishedAt: now };
   return { before, after, event: `refused ${verb}`, actor: 'provider', call, operation: finished };

@@ -15,7 +15,7 @@ export function wrongAmountRecord(
   return { ...call, reported: { amount: String(amount), currency: reported } };
 }
 
-/** The record of a report that only a part was captured: it keeps the part, if it is not written to the payment. */
+/** The record of a report that only a part was captured: it keeps the part, which the payment perhaps does not. */
 export const partRecord = (
   { amount, currency }: Pick<Payment, 'amount' | 'currency'>,
   call: CallRecord,
