@@ -53,7 +53,10 @@ const CLAIM = `
   select s.entry_id, s.mid, s.payment_id, s.currency, s.amount, s.due_at, e.available_on::text as available_on,
     t.time_zone
   from reserve_slices s
-  join ledger_entries e on e.source_id = s.payment_id and e.category = 'reserve_held' and e.entry_id = s.entry_id
+  cross join lateral (
+    select available_on from ledger_entries e
+    where e.source_id = s.payment_id and e.category = 'reserve_held' and e.entry_id = s.entry_id limit 1
+  ) e
   cross join lateral (
     select time_zone from settlement_terms t where t.mid = s.mid and t.currency = s.currency
     order by t.valid_from desc limit 1
