@@ -175,13 +175,13 @@ const retention = atIntervals(LIMITS.retentionEveryMs, (gateway) => ({
   run: (isStopped) => eraseAgedData(gateway, isStopped),
 }));
 
-/** In the order of their dependencies: a notification may end the payment whose query is due. */
+/** In the order of their dependencies: a notification, or a review, may end the payment whose query is due. */
 const KINDS = [
   notifications,
   operations,
+  reviews,
   payments,
   approvedRefunds,
-  reviews,
   backTests,
   subscriptions,
   settlements,

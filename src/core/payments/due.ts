@@ -4,6 +4,7 @@ import { isOpen } from '../../rules/states.ts';
 import type { OperationRow, PaymentWithDetails } from '../../store/payments/payments.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
+import { isReviewDue } from '../risk/reviewed.ts';
 import { declineBlocked } from '../risk/screen.ts';
 import { checkAfterRestore } from './after-restore.ts';
 import { authorisationEnd } from './authorisation-end.ts';
@@ -47,6 +48,8 @@ async function processPayment(gateway: Gateway, payment: PaymentWithDetails, acc
   const isExpired =
     isAuthorised && gateway.clock.now(payment.mid) >= (await authorisationEnd(gateway, payment, account));
   if (!isExpired) return queryProvider(gateway, payment, account);
+  // Its review comes first, which may capture it; the payment is due again when its lease expires.
+  if (await isReviewDue(gateway, payment)) return;
   return endAuthorisation(gateway, payment, account);
 }
 

@@ -14,6 +14,13 @@ export const isHeldByReview = (decision: Pick<RiskDecisionRow, 'reviewState'> | 
 export const mayApprove = ({ mids }: Pick<Principal, 'mids'>, { rules }: Pick<RiskDecisionRow, 'rules'>): boolean =>
   mids === null || !rules.some(({ of_installation, action }) => of_installation && action.kind === 'review');
 
+/** Whether the work loop is to decide about a payment now, or to carry out what was decided. */
+export async function isReviewDue(gateway: Gateway, payment: PaymentWithDetails): Promise<boolean> {
+  if (!payment.isAuthorisation) return false;
+  const { reviewState = null, reviewDueAt = null } = (await gateway.riskDecisions.find(payment)) ?? {};
+  return reviewDueAt !== null && (reviewState !== 'waiting' || reviewDueAt <= gateway.clock.now(payment.mid));
+}
+
 /** Refuses the capture of a payment that a review holds. */
 export async function requireReviewed(gateway: Gateway, payment: PaymentWithDetails): Promise<void> {
   if (!payment.isAuthorisation || payment.state !== 'PENDING') return;

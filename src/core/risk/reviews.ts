@@ -285,14 +285,15 @@ export async function processDueReviews(gateway: Gateway, isStopped: () => boole
     const payment = await gateway.payments.find(key);
     if (payment) await markSettled(gateway, payment);
   }
-  // The clocks of sandbox accounts may be ahead.
-  const before = gateway.clock.real() + (gateway.environment === 'sandbox' ? LIMITS.reportMostMs : 0);
-  const due = await gateway.reviews.due(before, LIMITS.decisionsAtATime);
-  if (due.length > 0 && (await isHeld(gateway))) return;
-  for (const review of due) {
-    if (isStopped()) return;
-    await processReview(gateway, review).catch((error) =>
-      gateway.log.error({ err: error, payment_id: review.paymentId }, 'a review could not be processed'),
-    );
+  for (let last: DecisionRow | undefined; !isStopped(); ) {
+    const due = await gateway.reviews.due(LIMITS.dueAtATime, last);
+    last = due.at(-1);
+    if (!last || (await isHeld(gateway))) return;
+    await Promise.all(due.map((review) => tryReview(gateway, review)));
   }
 }
+
+const tryReview = (gateway: Gateway, review: DecisionRow): Promise<void> =>
+  processReview(gateway, review).catch((error) =>
+    gateway.log.error({ err: error, payment_id: review.paymentId }, 'a review could not be processed'),
+  );

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { ReviewState } from '../../rules/risk/actions.ts';
 import { type AuditEntry, appendAudit } from '../audit/audit.ts';
-import { columns, iso, isoOrNull } from '../database/columns.ts';
+import { CLOCK, columns, iso, isoOrNull } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import type { PaymentKey } from '../payments/payments.ts';
 import { DECISION_COLUMNS, type DecisionRow } from './decisions.ts';
@@ -56,8 +56,8 @@ export interface ReviewStore {
    * if the review has changed since it was read; nothing is written then.
    */
   reschedule(asRead: ReviewAsRead, state: ReviewState, dueAt: number | null): Promise<boolean>;
-  /** Reviews whose deadline is before this time, or whose payment has ended. */
-  due(before: number, most: number): Promise<DecisionRow[]>;
+  /** Reviews whose time has come by the clock of their account, or whose payment has ended; those due first come first. */
+  due(most: number, after?: Pick<DecisionRow, 'reviewDueAt' | 'paymentId'>): Promise<DecisionRow[]>;
   /** Payments under review that were settled and were never marked: a mark that was dismissed does not return. */
   unmarked(most: number): Promise<PaymentKey[]>;
 }
@@ -112,13 +112,16 @@ export function createReviewStore({ query, pool }: Database): ReviewStore {
       );
       return numAffectedRows === 1n;
     },
-    async due(before, most) {
+    async due(most, after) {
       const { rows } = await pool.query<DecisionRow>(
-        `select ${columns('d', DECISION_COLUMNS)} from ${JOINED}
-         where d.review_due_at is not null and (d.review_due_at <= $1
-           or d.review_state = 'waiting' and p.state in ('DECLINED', 'VOID', 'REVERSAL', 'EXPIRED', 'REFUND', 'CHARGEBACK'))
-         order by d.review_due_at limit $2`,
-        [iso(before), most],
+        `with ${CLOCK}
+         select ${columns('d', DECISION_COLUMNS)} from ${JOINED} left join clock_offsets c on c.mid = d.mid
+         where d.review_due_at is not null
+           and (d.review_due_at <= (select now from clock) + coalesce(c.offset_ms, 0) * interval '1 ms'
+             or d.review_state = 'waiting' and p.state in ('DECLINED', 'VOID', 'REVERSAL', 'EXPIRED', 'REFUND', 'CHARGEBACK'))
+           and ($2::timestamptz is null or (d.review_due_at, d.payment_id) > ($2, $3::uuid))
+         order by d.review_due_at, d.payment_id limit $1`,
+        [most, isoOrNull(after?.reviewDueAt ?? null), after?.paymentId ?? null],
       );
       return rows;
     },

@@ -2,7 +2,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Connector, OperationOutcome } from '../../../src/connectors/connector.ts';
 import type { Review } from '../../../src/core/context.ts';
-import { processEverythingDue } from '../../../src/core/due/due.ts';
+import { processDuePayments, processEverythingDue } from '../../../src/core/due/due.ts';
+import { LIMITS } from '../../../src/rules/limits.ts';
 import { type Merchant, openShop, PROVIDER_POLL } from '../../support/gateway.ts';
 import { operationFields } from '../../support/operations.ts';
 
@@ -105,6 +106,34 @@ describe('a payment that a rule sends to the review', () => {
     expect((await shop.status(trans_id, merchant)).body.status).toBe(state);
     expect((await shop.inspect(trans_id)).risk.review.decided_by).toBe('turnpike');
   });
+
+  test('more of them than the work loop takes at a time are all decided, each by the clock of its account', async () => {
+    const [many, one] = [await reviewed(), await reviewed()];
+    const ids: string[] = [];
+    for (let count = 0; count < LIMITS.dueAtATime * 2 + 1; count++) ids.push((await pay(many)).trans_id);
+    const { trans_id } = await pay(one);
+    await shop.advanceClock(25 * 3600, one.mid);
+    await processEverythingDue(shop.gateway);
+    expect((await shop.status(trans_id, one)).body.status).toBe('VOID');
+    expect(await waiting(many)).toHaveLength(ids.length);
+    await shop.advanceClock(25 * 3600, many.mid);
+    await processEverythingDue(shop.gateway);
+    expect(await waiting(many)).toEqual([]);
+    const rows = await shop.rows(`select state from payments where mid = '${many.mid}'`);
+    expect(rows.map(({ state }) => state)).toEqual(ids.map(() => 'VOID'));
+  });
+
+  test.each([processEverythingDue, processDuePayments])(
+    'is captured by its deadline, although the authorisation has ended when the work loop runs again',
+    async (work) => {
+      const merchant = await reviewed({ hours: 144, then: 'approve' });
+      const { trans_id } = await pay(merchant);
+      await shop.advanceClock(8 * 86_400, merchant.mid);
+      await work(shop.gateway);
+      await processEverythingDue(shop.gateway);
+      expect((await shop.status(trans_id, merchant)).body.status).toBe('SETTLED');
+    },
+  );
 
   test('a decision whose process died is carried out by the work loop', async () => {
     const merchant = await reviewed();
