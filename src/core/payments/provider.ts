@@ -32,6 +32,7 @@ import {
 import { capabilitiesOf, connectorOf } from '../connections/connectors.ts';
 import { learned } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
+import { endReviewBefore } from '../risk/reviewed.ts';
 import { abandon, advance, type EventInput } from './advance.ts';
 import { authorisationEnd, endOfAuthorisation } from './authorisation-end.ts';
 import { callProvider } from './call.ts';
@@ -394,7 +395,7 @@ const isLostRedirect = (gateway: Gateway, { state, payerUntil, mid }: Payment, {
   gateway.clock.now(mid) >= payerUntil;
 
 /** Advances the payment by an outcome. */
-export function applyOutcome(
+export async function applyOutcome(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
@@ -412,6 +413,7 @@ export function applyOutcome(
     case 'authorised': {
       // A repeated report does not extend the authorisation.
       const end = endOfAuthorisation({ ...payment, ...brought }, account, now);
+      if (payment.authorised === 0n) await endReviewBefore(gateway, payment, end);
       return advance(gateway, payment, { ...input, dueAt: payment.authorised > 0n ? (payment.dueAt ?? end) : end });
     }
     case 'accepted':

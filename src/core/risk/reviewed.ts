@@ -1,5 +1,6 @@
 /** What a review means for the capture of a payment: who captures it, and that it waits meanwhile. */
 import { Refusal } from '../../rules/errors.ts';
+import { LIMITS } from '../../rules/limits.ts';
 import type { Gateway, PaymentWithDetails, RiskDecisionRow } from '../context.ts';
 import type { Principal } from '../operators/principal.ts';
 
@@ -19,6 +20,17 @@ export async function isReviewDue(gateway: Gateway, payment: PaymentWithDetails)
   if (!payment.isAuthorisation) return false;
   const { reviewState = null, reviewDueAt = null } = (await gateway.riskDecisions.find(payment)) ?? {};
   return reviewDueAt !== null && (reviewState !== 'waiting' || reviewDueAt <= gateway.clock.now(payment.mid));
+}
+
+/**
+ * Moves the deadline of a review before the end of the authorisation, so that it can still be captured then. Called before
+ * the authorisation is written: if the process dies in between, the outcome is applied again.
+ */
+export async function endReviewBefore(gateway: Gateway, payment: PaymentWithDetails, end: number): Promise<void> {
+  if (!payment.isAuthorisation || payment.details.isCardCheck) return;
+  const now = gateway.clock.now(payment.mid);
+  const margin = Math.min(LIMITS.captureMarginMs, (end - now) / 2);
+  await gateway.reviews.bringForward(payment, Math.floor(end - margin));
 }
 
 /** Refuses the capture of a payment that a review holds. */

@@ -56,6 +56,8 @@ export interface ReviewStore {
    * if the review has changed since it was read; nothing is written then.
    */
   reschedule(asRead: ReviewAsRead, state: ReviewState, dueAt: number | null): Promise<boolean>;
+  /** Moves the deadline of a waiting review to this time, if it is later. */
+  bringForward(key: PaymentKey, dueAt: number): Promise<void>;
   /** Reviews whose time has come by the clock of their account, or whose payment has ended; those due first come first. */
   due(most: number, after?: Pick<DecisionRow, 'reviewDueAt' | 'paymentId'>): Promise<DecisionRow[]>;
   /** Payments under review that were settled and were never marked: a mark that was dismissed does not return. */
@@ -111,6 +113,10 @@ export function createReviewStore({ query, pool }: Database): ReviewStore {
         query,
       );
       return numAffectedRows === 1n;
+    },
+    async bringForward({ mid, paymentId }, dueAt) {
+      await sql`update risk_decisions set review_due_at = ${iso(dueAt)} where mid = ${mid} and payment_id = ${paymentId}
+        and review_state = 'waiting' and review_due_at > ${iso(dueAt)}`.execute(query);
     },
     async due(most, after) {
       const { rows } = await pool.query<DecisionRow>(

@@ -135,6 +135,18 @@ describe('a payment that a rule sends to the review', () => {
     },
   );
 
+  test('is decided before the authorisation ends, although its rule gives more hours', async () => {
+    const merchant = await reviewed({ hours: 144, then: 'approve' });
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { authorisation_days: 2 });
+    const { trans_id } = await pay(merchant);
+    const { due_at } = (await shop.inspect(trans_id)).risk.review;
+    const hours = (Date.parse(due_at) - Date.now()) / 3_600_000;
+    expect([hours > 24, hours < 48]).toEqual([true, true]);
+    await shop.advanceClock(hours * 3600 + 60, merchant.mid);
+    await processEverythingDue(shop.gateway);
+    expect((await shop.status(trans_id, merchant)).body.status).toBe('SETTLED');
+  });
+
   test('a decision whose process died is carried out by the work loop', async () => {
     const merchant = await reviewed();
     const { trans_id } = await pay(merchant);
