@@ -257,7 +257,10 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
   if (!hasMoney) {
     const isOpen = ['PREPARE', 'REDIRECT', '3DS', 'PENDING'].includes(payment.state);
     if (isOpen && isDue) await gateway.reviews.reschedule(review, 'waiting', now + LIMITS.hourMs);
-    if (!isOpen) await gateway.reviews.end(review, { ...ending, state: 'over', dueAt: null });
+    if (isOpen) return;
+    // The mark first: if the process dies in between, the review is ended again.
+    await mark(gateway, payment, false, { actor: 'clock' });
+    await gateway.reviews.end(review, { ...ending, state: 'over', dueAt: null });
     return;
   }
   if (!isDue) return;

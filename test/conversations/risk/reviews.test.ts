@@ -275,6 +275,16 @@ describe('a brand that settles at once', () => {
     expect(await decide(id, 'refuse')).toMatchObject({ status: 200, body: { status: 'REFUND' } });
   });
 
+  test.each(['a refund', 'a chargeback'])('ends without its mark after %s', async (what) => {
+    const { merchant, id } = await settledReview();
+    expect((await shop.inspect(id)).attention).toBe('risk_review');
+    if (what === 'a refund') expect((await shop.admin('POST', `/payments/${id}/refund`)).status).toBe(200);
+    else await shop.sandbox('POST', `/payments/${id}`, { chargeback: true });
+    await processEverythingDue(shop.gateway);
+    expect(await shop.inspect(id)).toMatchObject({ attention: null, risk: { review: { state: 'over' } } });
+    expect(await waiting(merchant)).toEqual([]);
+  });
+
   test('whose refund needs a second person ends when the payment is refunded', async () => {
     const { merchant, id } = await settledReview();
     await shop.admin('PATCH', `/accounts/${merchant.mid}`, { refund_approval_from: '0.01' });
