@@ -1,6 +1,7 @@
 /** What an operator decides about a payment on the attention list: to accept a late success, to send it back, to dismiss. */
 
 import { hasCardNumber } from '../../lib/cards/search.ts';
+import { isText } from '../../lib/text/json.ts';
 import { NOTE_LENGTH, possibleResolutions, type Resolution } from '../../rules/attention.ts';
 import { brandOf } from '../../rules/brands.ts';
 import { invalidField, type Refusal } from '../../rules/errors.ts';
@@ -49,8 +50,9 @@ const refuse = (sentence: string): Refusal => invalidField('resolve', sentence);
 export function readNote(text: string, field = 'note'): string {
   const note = text.trim();
   if (hasCardNumber(note)) throw invalidField(field, SENTENCES.cardNumber);
-  if (note.length <= NOTE_LENGTH && !note.includes('\0')) return note;
-  throw invalidField(field, note.includes('\0') ? SENTENCES.invalid : SENTENCES.tooLong(NOTE_LENGTH));
+  if (note.length > NOTE_LENGTH) throw invalidField(field, SENTENCES.tooLong(NOTE_LENGTH));
+  if (!isText(note, NOTE_LENGTH)) throw invalidField(field, SENTENCES.invalid);
+  return note;
 }
 
 const WRONG_AMOUNT = /^(settled|authorised), wrong amount$/;

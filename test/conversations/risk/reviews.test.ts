@@ -167,6 +167,16 @@ describe('a payment that a rule sends to the review', () => {
     expect((await shop.inspect(trans_id)).risk.review.state).toBe('approved');
   });
 
+  test('is not decided with a note that cannot be stored', async () => {
+    const merchant = await reviewed();
+    const { trans_id } = await pay(merchant);
+    for (const note of ['\ud800', 'a\0b', 'a'.repeat(1001)]) {
+      const { status, body } = await decide(trans_id, 'approve', note);
+      expect([status, body.errors?.[0]?.param]).toEqual([400, 'note']);
+    }
+    expect((await decide(trans_id, 'approve', 'a 😀')).status).toBe(200);
+  });
+
   test('two people decide at once: one is refused', async () => {
     const merchant = await reviewed();
     const { trans_id } = await pay(merchant);
