@@ -57,6 +57,17 @@ const byCard = async (fields: Body = {}, form: Fields = {}): Promise<string> => 
   expect(status, text).toBe(303);
   return session.id;
 };
+/** A payment whose payer has authenticated at the bank and comes back, while Adyen has these faults. */
+const authenticated = async (...faults: Parameters<AdyenDouble['fault']>): Promise<string> => {
+  const session = await checkout.open({ methods: ['card'] }, merchant);
+  await fill(session.url, cardForm({ card_number: AUTHENTICATED_CARD }));
+  expect(await shop.inspect(session.id)).toMatchObject({ status: 'REDIRECT' });
+  const [row] = await shop.rows(`select next_step ->> 'url' as url from payments where payment_id = '${session.id}'`);
+  const returned = new URLSearchParams(adyen.decide(String(row?.url)));
+  adyen.fault(...faults);
+  await fetch(`${String(adyen.calls[0]?.body.returnUrl)}?${returned}`, { redirect: 'manual' });
+  return session.id;
+};
 const refund = (id: string, amount: string) => shop.admin('POST', `/payments/${id}/refund`, { amount });
 
 describe('the connection', () => {
@@ -125,15 +136,10 @@ describe('a card', () => {
   });
 
   test('is authenticated at the bank, and charged when the payer comes back', async () => {
-    const session = await checkout.open({ methods: ['card'] }, merchant);
-    await fill(session.url, cardForm({ card_number: AUTHENTICATED_CARD }));
-    expect(await shop.inspect(session.id)).toMatchObject({ status: 'REDIRECT' });
-    const [row] = await shop.rows(`select next_step ->> 'url' as url from payments where payment_id = '${session.id}'`);
-    const returned = new URLSearchParams(adyen.decide(String(row?.url)));
-    await fetch(`${String(adyen.calls[0]?.body.returnUrl)}?${returned}`, { redirect: 'manual' });
-    expect(await shop.inspect(session.id)).toMatchObject({ status: 'SETTLED' });
+    const id = await authenticated();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED' });
     await deliver();
-    expect(adyen.balance(session.id)).toBe(1000n);
+    expect(adyen.balance(id)).toBe(1000n);
   });
 
   test('is authorised, captured in part and refunded in part; webhooks bring the outcomes', async () => {
@@ -195,6 +201,12 @@ describe('a card', () => {
 });
 
 describe('answers that get lost', () => {
+  test('a payer comes back while Adyen takes no more calls: what the payer brought is sent again', async () => {
+    const id = await authenticated('rate_limited', 'rate_limited');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+    expect(adyen.calls.filter(({ path }) => path.endsWith('/payments/details'))).toHaveLength(3);
+  });
+
   test('a payment without an answer stays open until the webhook', async () => {
     adyen.fault('lost_after', 'lost_after');
     const id = await byCard();

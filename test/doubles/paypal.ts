@@ -67,6 +67,7 @@ export async function startPaypal() {
   const violations: string[] = [];
   const queue: { type: string; resource: Json; resource_type: string }[] = [];
   const faults: Fault[] = [];
+  const tokenFaults: true[] = [];
   const events = { types: ['*'] };
   let tokenCalls = 0;
   let isRefundDelayed = false;
@@ -334,6 +335,7 @@ export async function startPaypal() {
     if (pathname === '/v1/oauth2/token') {
       const login = Buffer.from(`${CREDENTIALS.client_id}:${CREDENTIALS.client_secret}`).toString('base64');
       tokenCalls++;
+      if (tokenFaults.shift()) return void response.writeHead(429, { 'retry-after': '0' }).end('{}');
       if (headers.authorization !== `Basic ${login}` || text !== 'grant_type=client_credentials')
         return send(401, { error: 'invalid_client', error_description: 'Client Authentication failed' });
       const access_token = `A21AA${randomBytes(24).toString('base64url')}`;
@@ -395,6 +397,8 @@ export async function startPaypal() {
     events,
     tokenCalls: () => tokenCalls,
     revokeTokens: () => tokens.clear(),
+    /** The next request for an access token is one too many. */
+    limitTokens: (): void => void tokenFaults.push(true),
     /** The next calls that create or move something meet these faults, in this order. */
     fault(...next: Fault[]): void {
       faults.push(...next);

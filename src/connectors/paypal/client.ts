@@ -2,7 +2,7 @@
 import { Secret } from '../../lib/crypto/secret.ts';
 import { Deadline } from '../../lib/time/deadline.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { type ConnectionAccess, NotSent } from '../connector.ts';
+import { type ConnectionAccess, NotSent, RateLimited } from '../connector.ts';
 import { createHttpClient, type HttpClient, jsonOf } from '../http.ts';
 import { type ApiCall, createJsonApi, NotAllowed } from '../json-api.ts';
 
@@ -88,6 +88,8 @@ function createTokens(client: HttpClient, { credential }: ConnectionAccess) {
       })
       .finally(() => deadline.clear());
     if (answer.status === 401 || answer.status === 403) throw new NotAllowed('PayPal', answer.status, 'access token');
+    if (answer.status === 429)
+      throw new RateLimited('PayPal returned no access token: too many requests.', answer.headers['retry-after']);
     if (answer.status !== 200) throw new NotSent(`PayPal returned no access token (${answer.status}).`);
     const { access_token: value, expires_in: seconds } = jsonOf(answer);
     if (typeof value !== 'string' || typeof seconds !== 'number') throw new NotSent('PayPal returned no access token.');

@@ -1,4 +1,5 @@
 /** One call to a provider: bounded by the limits of its connector and by a deadline, and recorded for the history. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Connector, NotSent, RateLimited } from '../../connectors/connector.ts';
 import { createLimiter, NotBegun } from '../../lib/flow/limiter.ts';
 import { continueWith, type MaybePromise } from '../../lib/flow/maybe-promise.ts';
@@ -130,4 +131,18 @@ function answerInTime<Result>(answer: MaybePromise<Result>, deadline: Deadline):
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     answer.then(resolve, reject);
   });
+}
+
+/** A provider that has too many calls did not process this one: waits as long as it asks, if the call may still begin then. */
+export async function hasPaused(
+  answer: { kind: string; limited?: RateLimited | undefined },
+  before: number,
+  deadline: Deadline,
+): Promise<boolean> {
+  if (answer.kind !== 'notSent' || !answer.limited) return false;
+  const pauseMs = answer.limited.retryAfterMs ?? LIMITS.rateLimitedPauseMs[before];
+  if (pauseMs === undefined || before >= LIMITS.rateLimitedPauseMs.length) return false;
+  if (deadline.leftMs - pauseMs <= LIMITS.providerLeastTimeMs) return false;
+  await pause(pauseMs);
+  return true;
 }

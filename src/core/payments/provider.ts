@@ -35,7 +35,7 @@ import type { Account, Gateway } from '../context.ts';
 import { endReviewBefore } from '../risk/reviewed.ts';
 import { abandon, advance, type EventInput } from './advance.ts';
 import { authorisationEnd, endOfAuthorisation } from './authorisation-end.ts';
-import { callProvider } from './call.ts';
+import { callProvider, hasPaused } from './call.ts';
 import { wasSubmitted } from './deadlines.ts';
 import { markAfter } from './marks.ts';
 import { recordFormerSuccess, recordQuery, recordUnhandled, recordWrongAmount } from './record.ts';
@@ -277,9 +277,13 @@ export async function resumeOnReturn(
   const isAtProvider = payment.nextStep?.kind === 'redirect';
   const connector = isAtProvider ? await connectorOf(gateway, payment.connector) : undefined;
   if (!connector?.resume) return queryProviderNow(gateway, payment, account);
-  const deadline = new Deadline(LIMITS.outcomeTimeoutMs);
-  const answer = await callAndCheck(gateway, payment, account, { verb: 'resume', deadline, returned });
-  return applyIfNew(gateway, payment, account, answer);
+  // What the payer brought is not stored: a call that was not processed is repeated while the payer waits.
+  const whole = new Deadline(LIMITS.providerTimeoutMs);
+  for (let limited = 0; ; limited++) {
+    const deadline = new Deadline(LIMITS.outcomeTimeoutMs);
+    const answer = await callAndCheck(gateway, payment, account, { verb: 'resume', deadline, returned });
+    if (!(await hasPaused(answer, limited, whole))) return applyIfNew(gateway, payment, account, answer);
+  }
 }
 
 /**

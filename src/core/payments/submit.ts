@@ -1,7 +1,5 @@
 /** Submits payments to their provider, and to the next route if the provider did not get one or declined it softly. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Authentication } from '../../connectors/connector.ts';
-import type { Deadline } from '../../lib/time/deadline.ts';
 import { NO_CONNECTOR } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { AUTHENTICATION_REQUIRED, DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
@@ -11,7 +9,7 @@ import { learned } from '../connections/provider-data.ts';
 import { factsOf, nextRoute } from '../connections/route.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
-import { sendDeadline } from './call.ts';
+import { hasPaused, sendDeadline } from './call.ts';
 import { applyOutcome, callAndCheck, type ProviderAnswer } from './provider.ts';
 import { type CardFields, NO_CARD } from './submission.ts';
 
@@ -37,6 +35,7 @@ export async function submit(
       (answer.kind === 'outcome' && answer.outcome.kind === 'declined' && answer.outcome.isSoft === true);
     const again = await resubmission(gateway, current, answer, cardFields);
     if (again && cardFields.challenge) return cardFields.challenge(again);
+    // Only without another route the same provider is asked again.
     const next = isElsewhere && (await reroute(gateway, current, account, answer, cardFields));
     if (!next && (await hasPaused(answer, limited, sendDeadline(gateway, current)))) {
       limited++;
@@ -47,19 +46,6 @@ export async function submit(
     if (authenticate && gateway.threeDs && !isAuthenticatedThere) return authenticate(next);
     current = next;
   }
-}
-
-/**
- * A provider that has too many calls did not process this one, and there is no other route: waits as long as the provider
- * asks, if the submission may still begin afterwards.
- */
-async function hasPaused(answer: ProviderAnswer, before: number, deadline: Deadline): Promise<boolean> {
-  if (answer.kind !== 'notSent' || !answer.limited) return false;
-  const pauseMs = answer.limited.retryAfterMs ?? LIMITS.rateLimitedPauseMs[before];
-  if (pauseMs === undefined || before >= LIMITS.rateLimitedPauseMs.length) return false;
-  if (deadline.leftMs - pauseMs <= LIMITS.providerLeastTimeMs) return false;
-  await pause(pauseMs);
-  return true;
 }
 
 /** Writes the answer to a submission. */

@@ -5,6 +5,7 @@ import {
   NotSent,
   type Outcome,
   type ProviderNotification,
+  RateLimited,
   type Submission,
 } from '../../../src/connectors/connector.ts';
 import { toPaypal } from '../../../src/connectors/paypal/amounts.ts';
@@ -194,6 +195,18 @@ describe('the access token', () => {
       detail: 'PayPal does not accept the keys of the app (client id and secret).',
     });
     await wrong.close?.();
+  });
+
+  test('requested too often, was not sent, and may be after a pause', async () => {
+    double.revokeTokens();
+    const other = open();
+    double.limitTokens();
+    await expect(async () => other.submit(byWallet(), soon())).rejects.toMatchObject({
+      constructor: RateLimited,
+      retryAfterMs: 0,
+    });
+    expect(await other.submit(byWallet(), soon())).toMatchObject({ kind: 'redirected' });
+    await other.close?.();
   });
 
   test('the check names a webhook that does not exist, and events that are missing', async () => {
