@@ -199,6 +199,12 @@ export const CONNECTORS = {
       { name: 'hmac_key', label: 'HMAC key of the webhook', format: HMAC_KEY },
       { name: 'former_hmac_key', label: 'Former HMAC key, while it is changed', format: HMAC_KEY, isOptional: true },
       { name: 'token_hmac_key', label: 'HMAC key of the webhook of tokens', format: HMAC_KEY, isOptional: true },
+      {
+        name: 'former_token_hmac_key',
+        label: 'Former HMAC key of the webhook of tokens, while it is changed',
+        format: HMAC_KEY,
+        isOptional: true,
+      },
     ],
     settings: {
       live_prefix: 'The prefix of the live endpoint, such as 1797a841fbb37ca7-AdyenDemo; empty for test.',

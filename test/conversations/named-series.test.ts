@@ -1,4 +1,5 @@
 /** Series of methods with a name: which providers repeat them, and with what they do so. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AdyenDouble, startAdyen } from '../doubles/adyen.ts';
 import { API_KEY, type MollieDouble, startMollie } from '../doubles/mollie.ts';
@@ -162,6 +163,20 @@ describe('through Adyen', () => {
     const other = await at('adyen', { ...adyen.credentials, token_hmac_key: TOKEN_KEY }, adyen.url);
     expect(await post(adyen.tokenWebhook(`${id}-2`, TOKEN_KEY), other)).toBe(200);
     expect(await shop.events(id)).not.toContain('stored');
+  });
+
+  test('a token that is signed with the former key while the key is changed is accepted', async () => {
+    const [former, present] = ['0F'.repeat(32), '0E'.repeat(32)];
+    const credentials = { ...adyen.credentials, token_hmac_key: present };
+    const changed = await at('adyen', credentials, adyen.url);
+    const webhook = adyen.tokenWebhook(randomUUID(), former);
+    expect(await post(webhook, changed)).toBe(401);
+    const former_token_hmac_key = former;
+    await shop.admin('PATCH', `/connections/${changed}`, { credentials: { former_token_hmac_key } });
+    expect(await post(webhook, changed)).toBe(200);
+    expect(await post(adyen.tokenWebhook(randomUUID(), present), changed)).toBe(200);
+    await shop.admin('PATCH', `/connections/${changed}`, { credentials: { former_token_hmac_key: '' } });
+    expect(await post(webhook, changed)).toBe(401);
   });
 
   test('a token that arrives after the erasure of its payer is not stored', async () => {

@@ -69,6 +69,7 @@ function createAdyen(access: ConnectionAccess): Connector {
   const recipient = { merchantAccount, ...(store !== undefined && { store }) };
   const isHosted = access.settings.mode === 'hosted';
   const needs = needsOf('adyen', access.settings);
+  const keys = (...names: string[]): string[] => names.map((name) => access.credential(name));
 
   const charge = async (
     submission: Submission,
@@ -197,8 +198,8 @@ function createAdyen(access: ConnectionAccess): Connector {
     },
     readNotifications: (headers, body) =>
       isTokenWebhook(headers)
-        ? readTokenEvent(headers, body, [access.credential('token_hmac_key')], merchantAccount)
-        : readItems(body, [access.credential('hmac_key'), access.credential('former_hmac_key')], merchantAccount),
+        ? readTokenEvent(headers, body, keys('token_hmac_key', 'former_token_hmac_key'), merchantAccount)
+        : readItems(body, keys('hmac_key', 'former_hmac_key'), merchantAccount),
     notificationAnswer: '[accepted]',
     interpretNotification: (body, payment) => interpretItem(body, payment, isHosted),
     async check(deadline) {

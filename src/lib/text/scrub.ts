@@ -22,6 +22,7 @@ export const SECRET_NAMES = [
   'cvv2',
   'encryption_key',
   'former_hmac_key',
+  'former_token_hmac_key',
   'former_webhook_secret',
   'hash',
   'hmac_key',
