@@ -151,30 +151,37 @@ async function explanationOf(gateway: Gateway, call: MerchantCall): Promise<Call
   const { account, body, operation, protocol, action } = call;
   if (!account || !body || !operation || action === undefined) return null;
   const { value, isNested, isText, texts, problems, cardText } = body;
-  const { alternatives, fields, mistakes, hints } = await explain(
-    gateway,
-    { mid: account.mid, mids: null, showsDigests: false },
-    () => ({
-      protocol,
-      candidates: [
-        {
-          action,
-          operation,
-          value: value.bind(body),
-          isNested: isNested.bind(body),
-          isText: isText.bind(body),
-          cardText,
-        },
-      ],
-      texts: texts.bind(body),
-      problems,
-    }),
-  );
+  const {
+    alternatives,
+    fields,
+    mistakes,
+    hints,
+    recipe,
+    signedText: explained,
+  } = await explain(gateway, { mid: account.mid, mids: null, showsDigests: false }, () => ({
+    protocol,
+    candidates: [
+      {
+        action,
+        operation,
+        value: value.bind(body),
+        isNested: isNested.bind(body),
+        isText: isText.bind(body),
+        cardText,
+      },
+    ],
+    texts: texts.bind(body),
+    problems,
+  }));
   const mask: Mask = maskFor(account);
   const shown = fields.map(({ name, value: text }) => ({ name, value: mask(text) }));
-  const signedText = maskedSignedText(
-    fields.map(({ value: text }) => text),
-    mask,
-  );
+  // The text of the recipe reversed_md5 is not that of its fields one after another.
+  const signedText =
+    recipe === 'reversed_md5'
+      ? mask(explained)
+      : maskedSignedText(
+          fields.map(({ value: text }) => text),
+          mask,
+        );
   return { action, alternatives, fields: shown, signedText, mistakes, hints: hints.map(mask) };
 }
