@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/rules/limits.ts';
 import { checkoutOf, sessionFields } from '../support/checkout.ts';
+import { CARD_NUMBER, cardSale, cardSalesOf, reversedSaleHash } from '../support/dialect.ts';
 import { newOrderId, openShop, saleFields, sign } from '../support/gateway.ts';
 import { holdRates } from '../support/hold-rates.ts';
 import { signedIn } from '../support/operators.ts';
@@ -117,6 +118,53 @@ describe('a call', () => {
     const { url, orderId } = await checkoutOf(shop).open();
     await fetch(url);
     expect(await list({ order_id: orderId })).toHaveLength(1);
+  });
+});
+
+describe('a call of an account with dialect.card_sales', () => {
+  const started = async (settings = {}) => {
+    const merchant = await shop.newMerchant({ dialect: { card_sales: true }, ...settings });
+    return { merchant, sell: cardSalesOf(shop, () => merchant) };
+  };
+
+  test('is kept with its action, without anything of the card, and found by it', async () => {
+    const { merchant, sell } = await started();
+    const { mid, client_key, password } = merchant;
+    const { trans_id } = (await sell({ action: 'AUTH', req_token: 'Y' })).body;
+    await sell();
+    await shop.post({ action: 'GET_TRANS_DETAILS', client_key, trans_id, hash: sign(password, trans_id) });
+    const order = { order_id: newOrderId(), order_amount: '1.00', order_currency: 'USD', order_description: 'Back' };
+    const hash = sign(password, ...Object.values(order));
+    const payee = { payee_first_name: 'Ana', payee_country: 'DE' };
+    await shop.post({ action: 'CREDIT2CARD', client_key, ...order, ...payee, card_number: CARD_NUMBER, hash });
+    expect((await list({ mid })).map(({ action, outcome }) => [action, outcome])).toEqual([
+      ['CREDIT2CARD', 'accepted'],
+      ['GET_TRANS_DETAILS', 'accepted'],
+      ['SALE', 'accepted'],
+      ['AUTH', 'accepted'],
+    ]);
+    for (const action of ['AUTH', 'GET_TRANS_DETAILS', 'CREDIT2CARD']) await only({ mid, action });
+    expect(fieldsOf(await only({ mid, action: 'CREDIT2CARD' }))).toMatchObject({ ...order, ...payee });
+    const authorised = await only({ mid, action: 'AUTH' });
+    expect(authorised.payment_id).toBe(trans_id);
+    expect(fieldsOf(authorised)).toMatchObject({ card_exp_month: '[masked]', card_exp_year: '[masked]' });
+    expect(JSON.stringify(authorised)).not.toContain('1111');
+  });
+
+  test('to /post-va is kept as its sale', async () => {
+    const { merchant } = await started();
+    const sale = saleFields(merchant);
+    const { status } = await fetch(`${shop.url}/post-va`, { method: 'POST', body: new URLSearchParams(sale) });
+    expect(status).toBe(200);
+    expect(await only({ mid: merchant.mid })).toMatchObject({ action: 'SALE', order_id: sale.order_id });
+  });
+
+  test('is kept with its action, too, if the account does not take it', async () => {
+    const { merchant, sell } = await started({ dialect: { card_sales: false } });
+    expect((await sell({ action: 'AUTH' })).status).toBe(404);
+    const call = await only({ mid: merchant.mid, action: 'AUTH' });
+    expect(call).toMatchObject({ outcome: 'refused', status: 404, error_code: 0 });
+    expect(JSON.stringify(call)).not.toContain('1111');
   });
 });
 
@@ -269,6 +317,15 @@ describe('a wrong hash', () => {
     const stored = JSON.stringify(await shop.rows(`select * from api_calls where mid = '${merchant.mid}'`));
     for (const secret of [hash, merchant.password, merchant.password.toUpperCase()])
       expect(stored).not.toContain(secret);
+  });
+
+  test('of the recipe reversed_md5 is kept with the text of that recipe', async () => {
+    const merchant = await shop.newMerchant({ dialect: { card_sales: true, hash: 'reversed_md5' } });
+    const sale = cardSale(merchant, { order_id: 'tea' });
+    const hash = reversedSaleHash({ ...merchant, password: 'another' }, sale);
+    await shop.post({ ...sale, hash });
+    const { explanation } = await only({ mid: merchant.mid });
+    expect(explanation).toMatchObject({ signed_text: 'MOC.ELPMAXE@ANA***1111111114', mistakes: ['unknown'] });
   });
 
   test('can be picked in the debugger', async () => {

@@ -1,7 +1,7 @@
 /** Lists and finds recent API calls for a caller of the admin API or the panel. */
 import { isUuid } from '../../lib/crypto/id.ts';
 import { ERRORS, type ErrorName, Refusal } from '../../rules/errors.ts';
-import { CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../rules/operations.ts';
+import { CHECKOUT_OPERATIONS, DIALECT_OPERATIONS, S2S_OPERATIONS } from '../../rules/operations.ts';
 import type { ApiCall, ApiCallFilter, Gateway } from '../context.ts';
 import { type Principal, sees } from '../operators/principal.ts';
 
@@ -11,8 +11,7 @@ export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 /** A request whose operation could not be determined. */
 export const UNKNOWN_ACTION = 'unknown';
 export const CALL_ACTIONS: readonly string[] = [
-  ...Object.keys(S2S_OPERATIONS),
-  ...Object.keys(CHECKOUT_OPERATIONS),
+  ...new Set([S2S_OPERATIONS, DIALECT_OPERATIONS, CHECKOUT_OPERATIONS].flatMap(Object.keys)),
   UNKNOWN_ACTION,
 ];
 

@@ -6,7 +6,7 @@ import { isObject } from '../../lib/text/json.ts';
 import { SECRET_NAMES, scrub } from '../../lib/text/scrub.ts';
 import { BRANDS, LONG_FIELDS, nameInside } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { type ApiOperation, CHECKOUT_OPERATIONS, S2S_OPERATIONS } from '../../rules/operations.ts';
+import { type ApiOperation, CHECKOUT_OPERATIONS, DIALECT_OPERATIONS, S2S_OPERATIONS } from '../../rules/operations.ts';
 import type { Account } from '../context.ts';
 import { maskerFor } from '../explain/explain.ts';
 import { spellingsOf } from '../explain/explain-as.ts';
@@ -36,13 +36,14 @@ const HARMLESS = new Set(['order.number', 'req_token']);
 export const isSecretName = (name: string): boolean =>
   !HARMLESS.has(name) && partsOf(name).some((part) => SECRET_PARTS.has(normalised(part)) || /token$/i.test(part));
 
-const OPERATIONS: ApiOperation[] = [...Object.values(S2S_OPERATIONS), ...Object.values(CHECKOUT_OPERATIONS)];
+const OPERATIONS: ApiOperation[] = [S2S_OPERATIONS, DIALECT_OPERATIONS, CHECKOUT_OPERATIONS].flatMap(Object.values);
+/** Nothing of a card is kept, not even its expiry. */
+const isOfCard = (name: string): boolean => name.startsWith('card_');
 const KNOWN_PARTS: ReadonlySet<string> = new Set([
   ...['action', 'client_key', 'merchant_key', 'methods', 'parameters', ...Object.keys(BRANDS)],
-  ...[...OPERATIONS.flatMap(({ fields }) => [...fields]), ...BRAND_FIELDS].flatMap(({ name, alias }) => [
-    ...partsOf(name),
-    ...(alias === undefined ? [] : [alias]),
-  ]),
+  ...[...OPERATIONS.flatMap(({ fields }) => [...fields]), ...BRAND_FIELDS].flatMap(({ name, alias }) =>
+    isOfCard(name) ? [] : [...partsOf(name), ...(alias === undefined ? [] : [alias])],
+  ),
 ]);
 
 /** The merchant's own data, under names of its choice. */

@@ -62,14 +62,16 @@ export function s2sHandler(gateway: Gateway, limits: RequestLimits): S2sHandler 
     if (length > LIMITS.bodyBytes) refuseLargeBody(body);
     const sent = path === SALES_WITH_BRAND ? body.value('action') : actionOf(body);
     const isOfDialect = isDialectAction(sent) || path === SALES_WITH_BRAND;
-    const isKnown = !isOfDialect || (await isTakenFrom(gateway, body, sent, path));
+    const isKnown = !isOfDialect || (await isTakenFrom(gateway, body, call, sent, path));
     const name = isKnown ? knownAction(sent) : undefined;
     const action = name && (isDialectAction(name) ? DIALECT_ACTIONS[name] : S2S_ACTIONS[name]);
     const operation = name && (isDialectAction(name) ? DIALECT_OPERATIONS[name] : S2S_OPERATIONS[name]);
     const { accountFields, operationFor } = action ?? {};
-    if (name) {
-      request.action = name;
-      call.action = name;
+    // An action that the account does not take is recorded as well, so that the operator sees what is asked for.
+    const named = name ?? knownAction(sent);
+    if (named) {
+      request.action = named;
+      call.action = named;
       call.operation = operation;
     }
     request.isRead = (operation as ApiOperation | undefined)?.isRead === true;
@@ -105,6 +107,7 @@ export function s2sHandler(gateway: Gateway, limits: RequestLimits): S2sHandler 
 async function isTakenFrom(
   gateway: Gateway,
   body: S2sBody,
+  call: MerchantCall,
   action: string,
   path: string | undefined,
 ): Promise<boolean> {
@@ -112,6 +115,7 @@ async function isTakenFrom(
   const key = body.value('client_key');
   const isHere = environmentOfKey(key) === gateway.environment;
   const account = isHere ? await findAccountByKey(gateway, 'clientKey', key) : undefined;
+  if (account) call.account = account;
   return account?.settings['dialect.card_sales'] === true;
 }
 
