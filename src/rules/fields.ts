@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { cardNumbersIn, LEAST_DIGITS } from '../lib/cards/search.ts';
 import { isUuid } from '../lib/crypto/id.ts';
 import { type AmountSpelling, minorUnits } from '../lib/money/money.ts';
-import { isSeen } from '../lib/text/plain-text.ts';
 import { CURRENCIES, exponentOf } from './currencies.ts';
 import { DOCS } from './docs.ts';
 import type { Problem } from './errors.ts';
@@ -157,14 +156,6 @@ export const may = row('may');
 export const ask = row('ask');
 
 export const anyText: Kind = { check: () => undefined, expects: 'text', schema: { type: 'string' } };
-
-/** The e-mail address of a person. Its form is not checked, because some shops send another text if they have no address. */
-export const mailText: Kind = {
-  check: (value) => (isSeen(value) ? undefined : SENTENCES.invalid),
-  expects: 'e-mail address, without characters that are not shown',
-  example: 'ana@example.com',
-  schema: { type: 'string' },
-};
 
 /** The error message for a text that is too long or too short; the length counts code points, not UTF-16 units. */
 export function lengthProblem(value: string, least: number, most: number): string | undefined {

@@ -21,6 +21,7 @@ import {
   isUpiAddress,
   isUtcMoment,
 } from '../lib/text/identifiers.ts';
+import { isSeen } from '../lib/text/plain-text.ts';
 import { missingInWalletA, missingInWalletB } from '../lib/wallets/token.ts';
 import { COUNTRIES } from './countries.ts';
 import { type FieldContext, type Kind, lengthProblem, SENTENCES } from './fields.ts';
@@ -92,6 +93,12 @@ export const mobileNumber: Kind = {
   example: '+351 912 345 678',
 };
 export const email: Kind = { ...kind('e-mail address', isEmail), example: 'ana@example.com' };
+
+/** The e-mail address of a person. Its form is not checked, because some shops send another text if they have no address. */
+export const mailText: Kind = {
+  ...kind('e-mail address, without characters that are not shown', isSeen),
+  example: 'ana@example.com',
+};
 
 /** A web address that is only stored and passed on, so plain http is accepted. */
 export const link: Kind = {

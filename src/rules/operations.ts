@@ -14,7 +14,6 @@ import {
   flag,
   ipAddress,
   type Kind,
-  mailText,
   may,
   must,
   oneOf,
@@ -27,7 +26,7 @@ import {
   wholeNumber,
   yesNo,
 } from './fields.ts';
-import { country } from './formats.ts';
+import { country, mailText } from './formats.ts';
 import { LIMITS } from './limits.ts';
 import { LINK_LIMITS } from './links.ts';
 import { ORDER_LINE_FIELDS } from './order-lines.ts';
