@@ -21,6 +21,7 @@ export const SENTENCES = {
   notText: 'This value should be a text.',
   notAList: 'This value should be a list of objects.',
   notTexts: 'This value should be a list of texts.',
+  noMethod: 'This value should have a method that the account offers for this order.',
   notAnObject: 'This value should be an object.',
   once: 'This value should be sent once.',
   notSet: 'This value should be set in the settings of the account.',

@@ -142,6 +142,18 @@ describe('names that every JavaScript object has', () => {
   );
 });
 
+test.each([[['']], [[null]], [['', null]], [{ 0: '' }]])('the methods %j are not all methods', async (methods) => {
+  const expected = invalid('methods: This value should be a list of texts.');
+  expect(await sendSession({ methods })).toMatchObject(expected);
+});
+
+test.each([[[]], [{}], [''], [null], [['vcard', '', 'vcard', null, 'nothing']], ['vcard']])(
+  'the methods %j are accepted',
+  async (methods) => {
+    expect(await sendSession({ methods })).toMatchObject(ACCEPTED);
+  },
+);
+
 test('an object that cannot become a text is refused like any other', async () => {
   const odd = { toString: 1, valueOf: 1 };
   const lines = [{ name: 'Tea', amount: '10.00' }];

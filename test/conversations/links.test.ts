@@ -98,6 +98,53 @@ describe('making a link', () => {
     expect(await madeWith(uses)).toEqual([['uses'], ['uses']]);
   });
 
+  describe('with methods', () => {
+    const NONE = 'methods: This value should have a method that the account offers for this order.';
+    const TEXTS = 'methods: This value should be a list of texts.';
+    const open = { amount: undefined, min_amount: '5.00', max_amount: '20.00' };
+
+    test.each<[string, object, string[]]>([
+      ['twice', { methods: ['vcard', 'vcard', 'doc-a'] }, ['vcard', 'doc-a']],
+      ['of which one is not known', { methods: ['nothing', 'vcard', ''] }, ['vcard']],
+      ['of which one does not fit', { methods: ['upi-b', 'ips', 'vcard'], currency: 'USD' }, ['upi-b', 'ips', 'vcard']],
+      ['of an open amount', { ...open, methods: ['vcard'] }, ['vcard']],
+      ['none', { methods: [] }, []],
+    ])('%s', async (_, terms, methods) => {
+      expect((await make(terms)).body.methods).toEqual(methods);
+    });
+
+    test.each<[string, unknown, string, object?]>([
+      ['that are not known', ['nothing', 'constructor', 'toString'], NONE],
+      ['that are empty', [''], NONE],
+      ['for payouts', ['payout-a'], NONE],
+      ['that do not have the currency', ['ips'], NONE, { currency: 'USD' }],
+      ['that need what a link does not have', ['klarna'], NONE],
+      ['that the order does not fit, of an open amount', ['ips'], NONE, { ...open, currency: 'USD' }],
+      ['that are no texts', ['vcard', 7], TEXTS],
+      ['that are null', [null], TEXTS],
+      ['in a list of its own', [['vcard']], TEXTS],
+      ['as an object', { 0: 'vcard' }, TEXTS],
+      ['as a text', 'vcard', TEXTS],
+    ])('%s is refused', async (_, methods, message, terms = {}) => {
+      const program = { title: 'Two teapots', currency: 'EUR', amount: '19.99', ...terms, methods };
+      for (const answer of [await make({ ...terms, methods }), await checkout.send('link', program as Body, own)]) {
+        expect(answer).toMatchObject({ status: 400, body: { errors: [{ error_message: message }] } });
+      }
+    });
+
+    test('that a route takes for some amount between the bounds', async () => {
+      const { mid } = await shop.newMerchant();
+      const credentials = { url: 'http://127.0.0.1:9', key: 'a key', notification_secret: 'whsec_c2VjcmV0' };
+      const { body } = await shop.admin('POST', '/connections', { connector: 'upstream', name: 'Cards', credentials });
+      const route = { connection_id: body.connection_id, min_amount: '10.00', max_amount: '12.00' };
+      expect((await shop.admin('PUT', `/accounts/${mid}/routes`, [route])).status).toBe(200);
+      const statusOf = async (least: string, most: string): Promise<number> =>
+        (await make({ mid, methods: ['card'], amount: undefined, min_amount: least, max_amount: most })).status;
+      expect([await statusOf('5.00', '20.00'), await statusOf('11.00', '20.00')]).toEqual([201, 201]);
+      expect([await statusOf('5.00', '9.99'), await statusOf('12.01', '20.00')]).toEqual([400, 400]);
+    });
+  });
+
   test('of a foreign or unknown account is refused alike', async () => {
     const token = await newToken('merchant');
     const answers = await Promise.all([other.mid, randomUUID()].map((mid) => make({ mid }, token)));

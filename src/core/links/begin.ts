@@ -2,6 +2,7 @@
 import { hasCardNumber } from '../../lib/cards/search.ts';
 import { newId } from '../../lib/crypto/id.ts';
 import { amountText, minorUnits } from '../../lib/money/money.ts';
+import { limitUnits } from '../../lib/money/refund-limit.ts';
 import { typedAmount } from '../../lib/money/typed-amount.ts';
 import { isText } from '../../lib/text/json.ts';
 import { isPlainText } from '../../lib/text/plain-text.ts';
@@ -14,7 +15,8 @@ import { type Asked, LINK_LIMITS } from '../../rules/links.ts';
 import type { Link, OpenedLink } from '../../store/links/links.ts';
 import type { PaymentDetails, PaymentWithDetails } from '../../store/payments/payments.ts';
 import type { Account, Gateway } from '../context.ts';
-import { openPayment } from '../payments/open.ts';
+import { composePayment, type Order, openPayment } from '../payments/open.ts';
+import { canBePaid } from '../payments/payer.ts';
 import { linkState } from './state.ts';
 
 /** The bounds of an amount that the payer chooses. */
@@ -25,6 +27,9 @@ export interface Bounds {
 
 export const boundsOf = ({ amount, minAmount, maxAmount }: Link): Bounds | undefined =>
   amount === null && minAmount !== null && maxAmount !== null ? { least: minAmount, most: maxAmount } : undefined;
+
+/** What a payer typed, by what was asked for. */
+type Typed = Partial<Record<Asked, string>>;
 
 /** What is wrong with a field: it is missing, or does not look right. */
 export type TypedProblem = 'missing' | 'invalid';
@@ -54,7 +59,7 @@ function readAmount(link: Link, typed: string): bigint | TypedProblem {
 export function readTyped(
   link: Link,
   form: ReadonlyMap<string, string>,
-): { amount: bigint; typed: Partial<Record<Asked, string>> } | { problems: Map<string, TypedProblem> } {
+): { amount: bigint; typed: Typed } | { problems: Map<string, TypedProblem> } {
   const problems = new Map<string, TypedProblem>();
   const amount = readAmount(link, form.get('amount') ?? '');
   if (typeof amount !== 'bigint') problems.set('amount', amount);
@@ -66,7 +71,7 @@ export function readTyped(
   return problems.size > 0 || typeof amount !== 'bigint' ? { problems } : { amount, typed };
 }
 
-function payerOf({ name = '', email, phone }: Partial<Record<Asked, string>>): Record<string, string> {
+function payerOf({ name = '', email, phone }: Typed): Record<string, string> {
   const [first = '', ...last] = name.split(/\s+/);
   return {
     ...(first !== '' && { first_name: first }),
@@ -88,23 +93,16 @@ export interface Beginning {
   session: Partial<NonNullable<PaymentDetails['session']>>;
 }
 
-/**
- * Opens the session. The order is written first: a payment without it would hold no use. An order whose payment was not
- * opened holds nothing.
- */
-export async function beginSession(gateway: Gateway, account: Account, begun: Beginning): Promise<PaymentWithDetails> {
-  const { mid } = account;
+/** The order of a session that begins now. */
+function orderOf(begun: Beginning, now: number): Order {
   const paymentId = newId();
-  const now = gateway.clock.now(mid);
   const until = now + LIMITS.sessionMinutes * LIMITS.minuteMs;
-  const orderId = `${begun.orderPrefix}${paymentId.replaceAll('-', '').slice(-16)}`;
-  await gateway.begunOrders.insert({ mid, sourceId: begun.sourceId, orderId }, now);
   const { payer } = begun;
-  return openPayment(gateway, account, {
+  return {
     protocol: 'checkout',
     brand: NO_BRAND_YET,
     paymentId,
-    orderId,
+    orderId: `${begun.orderPrefix}${paymentId.replaceAll('-', '').slice(-16)}`,
     amountText: amountText(begun.amount, exponentOf(begun.currency)),
     currency: begun.currency,
     isAuthorisation: begun.isAuthorisation,
@@ -116,20 +114,26 @@ export async function beginSession(gateway: Gateway, account: Account, begun: Be
       session: { id: paymentId, until, successUrl: '', methods: [], parameters: {}, ...begun.session, payer },
     },
     content: paymentId,
-  });
+  };
 }
 
-/** Begins a session of a link with what its payer typed; refuses a link that cannot be paid. */
-export function beginFromLink(
-  gateway: Gateway,
-  account: Account,
-  link: OpenedLink,
-  { amount, typed }: { amount: bigint; typed: Partial<Record<Asked, string>> },
-): Promise<PaymentWithDetails> {
-  if (account.isSuspended || linkState(link, gateway.clock.now(link.mid)) !== 'active') throw new Refusal('notPayable');
+/**
+ * Opens the session. The order is written first: a payment without it would hold no use. An order whose payment was not
+ * opened holds nothing.
+ */
+export async function beginSession(gateway: Gateway, account: Account, begun: Beginning): Promise<PaymentWithDetails> {
+  const { mid } = account;
+  const now = gateway.clock.now(mid);
+  const order = orderOf(begun, now);
+  await gateway.begunOrders.insert({ mid, sourceId: begun.sourceId, orderId: order.orderId }, now);
+  return openPayment(gateway, account, order);
+}
+
+/** What a session of a link is about. */
+function beginningOf(link: Link, amount: bigint, typed: Typed): Beginning {
   const { linkId, title, description, currency, isAuthorisation, methods, successUrl } = link;
   const { reference } = typed;
-  return beginSession(gateway, account, {
+  return {
     sourceId: linkId,
     orderPrefix: link.orderPrefix || 'link-',
     amount,
@@ -141,5 +145,30 @@ export function beginFromLink(
     },
     payer: payerOf(typed),
     session: { linkId, methods, successUrl },
-  });
+  };
+}
+
+/** Whether the methods of a link can pay some amount of it. The bounds of routes are where that changes. */
+export function canPayLink(gateway: Gateway, account: Account, link: Link): boolean {
+  const exponent = exponentOf(link.currency);
+  const { least, most } = boundsOf(link) ?? { least: link.amount ?? 0n, most: link.amount ?? 0n };
+  const ofRoutes = account.routes
+    .flatMap(({ minAmount, maxAmount }) => [minAmount, maxAmount])
+    .flatMap((bound) => (bound === null ? [] : limitUnits(bound, exponent)));
+  const amounts = new Set([least, most, ...ofRoutes.filter((units) => units > least && units < most)]);
+  const now = gateway.clock.now(account.mid);
+  return [...amounts].some((amount) =>
+    canBePaid(gateway, composePayment(gateway, account, orderOf(beginningOf(link, amount, {}), now)), account),
+  );
+}
+
+/** Begins a session of a link with what its payer typed; refuses a link that cannot be paid. */
+export function beginFromLink(
+  gateway: Gateway,
+  account: Account,
+  link: OpenedLink,
+  { amount, typed }: { amount: bigint; typed: Typed },
+): Promise<PaymentWithDetails> {
+  if (account.isSuspended || linkState(link, gateway.clock.now(link.mid)) !== 'active') throw new Refusal('notPayable');
+  return beginSession(gateway, account, beginningOf(link, amount, typed));
 }

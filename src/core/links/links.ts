@@ -6,8 +6,9 @@ import { isAllowed } from '../../rules/roles.ts';
 import type { Link, OpenedLink, PaidLink } from '../../store/links/links.ts';
 import type { Account, Gateway } from '../context.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
+import { canPayLink } from './begin.ts';
 import { CODE, newCode } from './codes.ts';
-import { readLink } from './read.ts';
+import { NO_METHOD, readLink } from './read.ts';
 
 export const linkUrl = ({ publicUrl }: Pick<Gateway, 'publicUrl'>, { code }: Pick<Link, 'code'>): string =>
   `${publicUrl}/l/${code}`;
@@ -32,6 +33,7 @@ export async function makeLink(
     createdBy: by?.id ?? null,
     createdAt: gateway.clock.now(mid),
   };
+  if (link.methods.length > 0 && !canPayLink(gateway, account, link)) throw new Refusal('invalidData', [NO_METHOD]);
   const { linkId: subject, title, uses } = link;
   await gateway.links.insert(
     link,

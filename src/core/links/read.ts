@@ -116,6 +116,21 @@ function readList(
   return [];
 }
 
+/** The problem of a link none of whose methods is known, or can pay it. */
+export const NO_METHOD: Problem = {
+  field: 'methods',
+  sentence: SENTENCES.noMethod,
+  expected: 'A list with some of the methods that the account offers for this currency and amount.',
+};
+
+/** The methods that are known; the others are left out, as in a session. A list without any is refused. */
+function readMethods(value: unknown, isKnown: (text: string) => boolean, problems: Problem[]): string[] {
+  const sent = readList('methods', value, () => true, 'A list of methods, such as ["card"].', problems);
+  const methods = sent.filter(isKnown);
+  if (sent.length > 0 && methods.length === 0) problems.push(NO_METHOD);
+  return methods;
+}
+
 const LOCALE = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
 const PREFIX = /^[\w.-]+$/;
 
@@ -158,7 +173,7 @@ export function readLink(
     description: plain('description', 0, LINK_LIMITS.description),
     uses: readUses(body.uses, problems),
     validUntil: readValidUntil(body.valid_until, gateway.clock.now(account.mid), problems),
-    methods: readList('methods', body.methods, isMethod, 'A list of methods, such as ["card"].', problems),
+    methods: readMethods(body.methods, isMethod, problems),
     locale: matching('locale', (text) => LOCALE.test(text), 'A language, such as en or pt-BR.'),
     successUrl: matching(
       'success_url',

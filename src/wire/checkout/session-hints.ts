@@ -10,6 +10,7 @@ import { mostSimilar } from '../../lib/text/similar.ts';
 import { BRANDS, type Brand, brandLabel, CARD, nameInside } from '../../rules/brands.ts';
 import { docsOfBrand, docsOfPath } from '../../rules/docs.ts';
 import { Refusal } from '../../rules/errors.ts';
+import { SENTENCES } from '../../rules/fields.ts';
 import { CHECKOUT_OPERATIONS } from '../../rules/operations.ts';
 import { requiresLines } from '../../rules/order-lines.ts';
 import { unusedFieldWarnings, type Warning } from '../unused-fields.ts';
@@ -69,7 +70,7 @@ export function noMethodFits(gateway: Gateway, payment: PaymentWithDetails, acco
   const { offered, hints } = hintsOf(gateway, payment, account);
   const problem = {
     field: 'methods',
-    sentence: 'This value should have a method that the account offers for this order.',
+    sentence: SENTENCES.noMethod,
     expected:
       offered.length === 0
         ? `A list of methods; the account offers none for an order in ${payment.currency}.`

@@ -79,11 +79,11 @@ export function sessionProblems({ at, value }: CheckoutBody, account: Account): 
       anObject(customData),
     ),
     ...['custom_data', 'parameters'].flatMap((name) => sizeProblems(name, at(name))),
-    // An invalid list must not offer all methods.
+    // An invalid list, or one of empty texts, must not offer all methods.
     ...checkIfSet(
       'methods',
       at('methods'),
-      isStringList(at('methods')),
+      isStringList(at('methods')) && textList(at('methods')).length > 0,
       SENTENCES.notTexts,
       'A list of methods, such as ["card"].',
     ),
