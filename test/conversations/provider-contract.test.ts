@@ -4,7 +4,7 @@ import type { Connector, Outcome, ProviderOperation, Submission } from '../../sr
 import { Secret } from '../../src/lib/crypto/secret.ts';
 import { BRAND_EXPECTATIONS } from '../support/brand-expectations.ts';
 import { cardForm, checkoutOf, fill } from '../support/checkout.ts';
-import { type Merchant, openShop } from '../support/gateway.ts';
+import { type Merchant, openShop, sign, UUID_7 } from '../support/gateway.ts';
 import { connect, route } from '../support/providers.ts';
 
 const shop = openShop();
@@ -208,6 +208,51 @@ describe('a webhook', () => {
     const declined = { kind: 'operation', outcome: { kind: 'declined', reason: 'Too late.' } };
     await notify([event({ reference: id, operation: operation.operation }, declined)]);
     expect((await shop.inspect(id)).operations).toMatchObject([{ state: 'declined', reason: 'Too late.' }]);
+  });
+});
+
+describe('refunds that were made at the provider itself', () => {
+  const refund = (reference: string, amount: bigint) => ({ reference, amount: { amount, currency: 'USD' } });
+  /** The provider has made these refunds; the bodies of the callbacks about them. */
+  const reported = async (id: string, refunds: Extract<Outcome, { kind: 'settled' }>['refunds']) => {
+    queried = { kind: 'settled', refunds };
+    await notify([event({ reference: id }, { kind: 'ask' })]);
+    const total = (refunds ?? []).reduce((sum, { amount }) => sum + (amount === 'invalid' ? 0n : amount.amount), 0n);
+    await expect.poll(async () => (await shop.inspect(id)).refunded.replace('.', '')).toBe(String(total));
+    const rows = await shop.rows(`select body from callbacks
+      where payment_id = '${id}' and type = 'refund' order by seq`);
+    return rows.map(({ body }) => Object.fromEntries(new URLSearchParams(body as string)));
+  };
+
+  test('have callbacks with an id and an amount of their own, and are among the transactions', async () => {
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { dialect: { card_sales: true }, confirm_card_data: true });
+    const id = await sale();
+    const first = refund('re_a', 300n);
+    await reported(id, [first]);
+    const callbacks = await reported(id, [first, refund('re_b', 700n)]);
+    expect(callbacks).toMatchObject([
+      { action: 'CREDITVOID', result: 'SUCCESS', status: 'SETTLED', amount: '3.00', trans_id: id },
+      { action: 'CREDITVOID', result: 'SUCCESS', status: 'REFUND', amount: '7.00', trans_id: id },
+    ]);
+    const ids = callbacks.map(({ operation_id }) => operation_id);
+    expect(new Set([...ids, id]).size).toBe(3);
+    for (const each of ids) expect(each).toMatch(UUID_7);
+    const details = { action: 'GET_TRANS_DETAILS', client_key: merchant.client_key, trans_id: id };
+    const { body } = await shop.post({ ...details, hash: sign(merchant.password, id) });
+    expect(body.transactions).toMatchObject([
+      { type: 'SALE' },
+      { type: 'CREDITVOID', status: 'success', amount: '3.00' },
+      { type: 'CREDITVOID', status: 'success', amount: '7.00' },
+    ]);
+  });
+
+  test('of the whole amount have it in the callback, too, also over Checkout', async () => {
+    const { url, id } = await checkout.open({ methods: ['card'] }, merchant);
+    await fill(url, cardForm());
+    const [callback] = await reported(id, [refund('re_c', 1000n)]);
+    expect(callback).toMatchObject({ type: 'refund', order_status: 'refund', operation_amount: '10.00' });
+    expect(callback?.operation_id).toMatch(UUID_7);
+    expect(callback?.operation_id).not.toBe(id);
   });
 });
 

@@ -30,6 +30,7 @@ import type {
 } from '../../store/payments/payments.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
+import { refundElsewhereId } from '../payments/derived-ids.ts';
 import { kindOf, signedFacts } from '../requests/signed-facts.ts';
 
 /** The fields of a callback, in order; empty ones are omitted. */
@@ -72,7 +73,7 @@ export function composeCallback(
   if (!callbackEvent) return undefined;
   return continueWith(findAccount(gateway, transition.after.mid), (account) =>
     account && !isOmitted(account, transition, callbackEvent)
-      ? callbackOf(account, transition, callbackEvent, authentication)
+      ? callbackOf(gateway, account, transition, callbackEvent, authentication)
       : undefined,
   );
 }
@@ -81,15 +82,32 @@ const isOmitted = ({ settings }: Account, { event, after }: Transition, callback
   (event === 'chargebackReversed' && !settings.chargeback_reversal_callbacks) ||
   (settings['dialect.final_callbacks_only'] && isStep(after.protocol, callbackEvent, after.state));
 
+/** What a callback says of an operation. */
+type Reported = Pick<OperationRow, 'operationId' | 'amount' | 'orderId' | 'reason'>;
+
+/** The operation of a transition; a refund that was made at the provider itself is none of ours, and has its own id. */
+function reportedOperation(
+  gateway: Gateway,
+  { operation, after, event, call, moved }: Transition,
+): Reported | undefined {
+  // An expiry is reported as an event of the payment, not as an operation: the merchant did not request it.
+  if (operation) return operationType(operation) && operation;
+  if (!isRefund(event) || call?.operation === undefined || moved === undefined) return undefined;
+  const operationId = refundElsewhereId(gateway, after, call.operation, after.updatedAt);
+  return { operationId, amount: moved, orderId: null, reason: null };
+}
+
+const isRefund = (event: Transition['event']): boolean => event === 'refunded' || event === 'partlyRefunded';
+
 function callbackOf(
+  gateway: Gateway,
   account: Account,
   transition: Transition,
   callbackEvent: CallbackEvent,
   authentication: Authentication | undefined,
 ): NewCallback {
   const payment = transition.after;
-  // An expiry is reported as an event of the payment, not as an operation: the merchant did not request it.
-  const operation = transition.operation && operationType(transition.operation) ? transition.operation : undefined;
+  const operation = reportedOperation(gateway, transition);
   const { callbackUrl } = payment.details;
   const { callback_url, callback_format } = account.settings;
   const isJson = callback_format === 'json';
@@ -178,11 +196,11 @@ function nest(values: [parts: string[], value: string][]): Nested {
 }
 
 /** The id of the operation, or of the payment when the callback is about the sale itself. */
-const operationId = (payment: PaymentWithDetails, operation: OperationRow | undefined): string =>
+const operationId = (payment: PaymentWithDetails, operation: Reported | undefined): string =>
   operation?.operationId ?? payment.paymentId;
 
 /** A credit can have an order of its own; any other operation belongs to the order of the payment. */
-const orderOf = (payment: PaymentWithDetails, operation: OperationRow | undefined): string =>
+const orderOf = (payment: PaymentWithDetails, operation: Reported | undefined): string =>
   operation?.orderId ?? payment.orderId;
 
 /**
@@ -191,7 +209,7 @@ const orderOf = (payment: PaymentWithDetails, operation: OperationRow | undefine
  */
 function operationAmount(
   payment: PaymentWithDetails,
-  operation: OperationRow | undefined,
+  operation: Reported | undefined,
   moved: bigint | undefined,
 ): string | undefined {
   const amount = operation?.amount ?? moved;
@@ -202,7 +220,7 @@ function operationAmount(
 function checkoutFields(
   payment: PaymentWithDetails,
   callbackEvent: CallbackEvent,
-  operation: OperationRow | undefined,
+  operation: Reported | undefined,
   moved: bigint | undefined,
 ): Fields {
   const { type, status } = callbackEvent;
@@ -235,7 +253,7 @@ function checkoutFields(
 function s2sFields(
   payment: PaymentWithDetails,
   callbackEvent: CallbackEvent,
-  operation: OperationRow | undefined,
+  operation: Reported | undefined,
   moved: bigint | undefined,
 ): Fields {
   const { card, recurringOf } = payment.details;
@@ -260,7 +278,7 @@ function s2sFields(
   };
 }
 
-const reasonOf = (payment: PaymentWithDetails, operation: OperationRow | undefined): string | null =>
+const reasonOf = (payment: PaymentWithDetails, operation: Reported | undefined): string | null =>
   operation ? operation.reason : payment.declineReason;
 
 function customerFields({ details: { payer } }: PaymentWithDetails): Fields {

@@ -1,4 +1,7 @@
-/** The ids of scheduled charges, their retries and operations of reviews: derived from stored values, as a restore does again. */
+/**
+ * The ids of scheduled charges, their retries, operations of reviews, and refunds that were made at the provider: derived from
+ * stored values, so that they are the same wherever and whenever they are composed, also after a restore.
+ */
 import { idOf, timeOfId } from '../../lib/crypto/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -47,3 +50,11 @@ export const reviewOperationId = (
   { mid, paymentId }: Pick<Payment, 'mid' | 'paymentId'>,
   reviewedAt: number | null,
 ): string => derived(gateway, timeOfId(paymentId), `${mid} review ${paymentId} ${reviewedAt}`);
+
+/** The id of a refund that the provider made by itself, under the id that it has there; it sorts by when it was reported. */
+export const refundElsewhereId = (
+  gateway: Deriving,
+  { mid, paymentId }: Pick<Payment, 'mid' | 'paymentId'>,
+  reference: string,
+  at: number,
+): string => derived(gateway, at, `${mid} ${paymentId} refund ${reference}`);

@@ -60,6 +60,25 @@ async function composeRefund(
   return { before, after, event, actor: 'provider', call: callOf(before, 'refunded', reference), moved: amount };
 }
 
+/** A refund that was made at the provider itself, as the history has it. */
+export interface RefundAtProvider {
+  at: number;
+  amount: bigint;
+}
+
+/** The refunds of a payment that were made at the provider itself; they have no row among the operations. */
+export async function refundsElsewhere(
+  { payments }: Gateway,
+  payment: PaymentWithDetails,
+): Promise<RefundAtProvider[]> {
+  if (payment.refunded === 0n) return [];
+  const history = await payments.history(payment);
+  return history.flatMap(({ event, call, at, amount }) => {
+    const isRefund = event === 'refunded' || event === 'partlyRefunded';
+    return isRefund && call?.operation !== undefined && amount !== null ? [{ at, amount }] : [];
+  });
+}
+
 /** A webhook reports an operation that is none of ours; `early` if the payment has to settle first. */
 export async function applyElsewhere(
   gateway: Gateway,

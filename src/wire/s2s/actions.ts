@@ -4,6 +4,7 @@ import { canTake, isNeededByProvider } from '../../core/connections/route.ts';
 import type { Account, Gateway, PaymentWithDetails, ScheduleTerms } from '../../core/context.ts';
 import { capture, refund, voidPayment } from '../../core/payments/change.ts';
 import { credit } from '../../core/payments/credit.ts';
+import { refundsElsewhere } from '../../core/payments/elsewhere.ts';
 import { findCurrent, findPayment, findStatus, findStatusByOrder } from '../../core/payments/find.ts';
 import { type Order, openPayment } from '../../core/payments/open.ts';
 import type { S2sBody } from '../../core/requests/s2s-body.ts';
@@ -315,8 +316,12 @@ export const DIALECT_ACTIONS: Record<DialectAction, Action> = {
   GET_TRANS_DETAILS: paymentAction('unknownTransaction', async (gateway, account, { paymentId }) => {
     const payment = await findCurrent(gateway, account, paymentId);
     if (!payment) throw new Refusal('unknownTransaction');
-    const operations = await gateway.operations.of(payment);
-    return detailsAnswer(payment, operations, await isMerchantsAuthorisation(gateway, payment));
+    const [operations, refunds, isAuthorisation] = await Promise.all([
+      gateway.operations.of(payment),
+      refundsElsewhere(gateway, payment),
+      isMerchantsAuthorisation(gateway, payment),
+    ]);
+    return detailsAnswer(payment, operations, refunds, isAuthorisation);
   }),
 };
 
