@@ -105,8 +105,7 @@ const RESOLVES: Readonly<Record<Attention, (payment: Payment, event: PaymentEven
   late_success: () => false,
   // It stays until the operation in flight has its outcome and the provider is queried.
   conflict: ({ busy }, event) => busy === null || event === 'settled',
-  // The clock ends a payment without knowing what the provider has of it.
-  wrong_amount: (payment, event) => isOutcome(payment, event) && event !== 'abandoned',
+  wrong_amount: isOutcome,
   unresolved: isOutcome,
   risk_review: () => true,
 };
