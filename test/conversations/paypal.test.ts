@@ -241,6 +241,52 @@ describe('a dispute', () => {
     expect(await find(id)).toMatchObject({ state: 'won' });
   });
 
+  const resolve = async (id: string, outcome_code: string, stage: string): Promise<void> => {
+    const dispute_outcome = { outcome_code };
+    paypal.dispute(id, 'RESOLVED', { status: 'RESOLVED', dispute_outcome, dispute_life_cycle_stage: stage });
+    await deliver();
+  };
+  const moves = async (id: string): Promise<string[]> =>
+    (await shop.events(id)).filter((event) => /charge/i.test(event) && !event.startsWith('noted'));
+
+  test('that is won, and lost in an appeal, takes the money a second time', async () => {
+    const id = await paid();
+    await deliver();
+    await resolve(id, 'RESOLVED_SELLER_FAVOUR', 'CHARGEBACK');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED' });
+    paypal.dispute(id, 'UPDATED', { dispute_life_cycle_stage: 'PRE_ARBITRATION' });
+    await deliver();
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED' });
+    expect(await find(id)).toMatchObject({ stage: 'warning', state: 'open' });
+    expect((await find(id)).respond_by).toMatch(/^2026-12-01/);
+    await resolve(id, 'RESOLVED_BUYER_FAVOUR', 'ARBITRATION');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', attention: null });
+    expect(await find(id)).toMatchObject({ stage: 'second_chargeback', state: 'lost', amount: '10.00' });
+    expect(await moves(id)).toEqual(['chargedBack', 'chargebackReversed', 'secondChargedBack']);
+  });
+
+  test('that is won, also in an appeal, keeps the money', async () => {
+    const id = await paid();
+    await deliver();
+    await resolve(id, 'RESOLVED_SELLER_FAVOUR', 'CHARGEBACK');
+    await resolve(id, 'RESOLVED_SELLER_FAVOUR', 'PRE_ARBITRATION');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', attention: null });
+    expect(await find(id)).toMatchObject({ state: 'won' });
+    expect(await moves(id)).toEqual(['chargedBack', 'chargebackReversed']);
+  });
+
+  test('that is lost, also in an appeal of the merchant, takes the money once', async () => {
+    const id = await paid();
+    await deliver();
+    await resolve(id, 'RESOLVED_BUYER_FAVOUR', 'CHARGEBACK');
+    paypal.dispute(id, 'UPDATED', { dispute_life_cycle_stage: 'PRE_ARBITRATION' });
+    await deliver();
+    await resolve(id, 'RESOLVED_BUYER_FAVOUR', 'PRE_ARBITRATION');
+    expect(await shop.inspect(id)).toMatchObject({ status: 'CHARGEBACK', attention: null });
+    expect(await find(id)).toMatchObject({ stage: 'chargeback', state: 'lost' });
+    expect(await moves(id)).toEqual(['chargedBack']);
+  });
+
   test('that is lost takes the money once, also if only its end is reported', async () => {
     const id = await paid();
     await deliver();

@@ -189,9 +189,12 @@ const LOST: readonly unknown[] = ['RESOLVED_BUYER_FAVOUR', 'ACCEPTED'];
 /** Nothing to do for the merchant. */
 const ANSWERED: readonly unknown[] = ['UNDER_REVIEW', 'WAITING_FOR_BUYER_RESPONSE'];
 
+/** Appeals against a decision. */
+const APPEALS: readonly unknown[] = ['PRE_ARBITRATION', 'ARBITRATION'];
+
 /**
- * In an inquiry the payer and the merchant talk, and no money moves. Beyond it PayPal holds the amount; an appeal
- * (pre-arbitration, arbitration) is about the same money.
+ * In an inquiry the payer and the merchant talk, and no money moves. Beyond it PayPal holds the amount. An appeal is about the
+ * same money: one that is lost takes it a second time if it had come back, and an open one is announced until then.
  */
 function disputeMeaning(type: string, part: unknown, dispute: Json): NotificationMeaning {
   const due = typeof dispute.due === 'string' ? Date.parse(dispute.due) : Number.NaN;
@@ -207,14 +210,21 @@ function disputeMeaning(type: string, part: unknown, dispute: Json): Notificatio
     ...changes,
   });
   const isInquiry = dispute.stage === 'INQUIRY';
-  if (part === 'money') return isInquiry ? report({ stage: 'inquiry' }) : { kind: 'chargedBack', ...fields };
-  if (type === 'CUSTOMER.DISPUTE.RESOLVED') {
+  const isAppeal = APPEALS.includes(dispute.stage);
+  const isResolved = type === 'CUSTOMER.DISPUTE.RESOLVED';
+  const isLost = isResolved && LOST.includes(dispute.outcome);
+  if (part === 'money') {
+    if (isInquiry) return report({ stage: 'inquiry' });
+    return { kind: isAppeal && isLost ? 'secondChargedBack' : 'chargedBack', ...fields };
+  }
+  if (isResolved) {
     if (isInquiry) return report({ state: 'closed' });
     if (WON.includes(dispute.outcome)) return { kind: 'chargebackReversed', ...fields };
-    if (LOST.includes(dispute.outcome)) return report({ state: 'lost' });
+    if (isLost) return report({ state: 'lost' });
     return { kind: 'unhandled', event: `${type} ${textOf(dispute.outcome) ?? ''}`.trim() };
   }
-  return ANSWERED.includes(dispute.status) ? report({ state: 'answered' }) : undefined;
+  if (ANSWERED.includes(dispute.status)) return report({ state: 'answered' });
+  return isAppeal ? report({ stage: 'warning' }) : undefined;
 }
 
 /** One that is pending is queried; a new status may take back what was done. */

@@ -65,7 +65,10 @@ export async function applyChargebackReport(
   if (state) await gateway.chargebacks.report(payment, state, gateway.clock.now(payment.mid));
 }
 
-/** Whether the history has this chargeback of the provider already, or has nothing that could be reversed. */
+/**
+ * Whether the history has this chargeback of the provider already, or has nothing that could be reversed. What has not come
+ * back since its first chargeback is not taken a second time.
+ */
 export async function chargebackProgress(
   gateway: Gateway,
   payment: Payment,
@@ -73,7 +76,10 @@ export async function chargebackProgress(
 ): Promise<'new' | 'repeated' | 'early'> {
   const history = await gateway.payments.history(payment);
   if (kind === 'chargebackReversed') return hasTaken(history, undefined) ? 'new' : 'early';
-  const isKnown = namedAs(history, { chargeback: chargebackReference }).some(({ event }) => event === kind);
+  const isKept = payment.state === 'CHARGEBACK' && kind === 'secondChargedBack';
+  const isKnown = namedAs(history, { chargeback: chargebackReference }).some(
+    ({ event }) => event === kind || (isKept && isChargebackEvent(event)),
+  );
   return isKnown ? 'repeated' : 'new';
 }
 
