@@ -1,7 +1,4 @@
-/**
- * The ids of scheduled charges, their retries, operations of reviews, and refunds that were made at the provider: derived from
- * stored values, so that they are the same wherever and whenever they are composed, also after a restore.
- */
+/** The ids of charges and retries of schedules, reviews, and refunds at providers: derived, so the same after a restore. */
 import { idOf, timeOfId } from '../../lib/crypto/id.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { Payment } from '../../store/payments/payments.ts';
