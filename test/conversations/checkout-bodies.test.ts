@@ -271,6 +271,19 @@ describe('custom_data', () => {
     });
   });
 
+  test.each(['form', 'json'])('with numbers as names is returned under them, as %s', async (callback_format) => {
+    const custom_data = { 0: 'a', 10: 'b', '007': 'c', '-1': 'd', items: { 1: 'x', 0: 'y' } };
+    await callbackWith(custom_data, { callback_format });
+    const body = String(callbacks.receiver.received.at(-1)?.body);
+    const items = { 0: 'y', 1: 'x' };
+    if (callback_format === 'json') expect(JSON.parse(body).custom_data).toEqual({ ...custom_data, items });
+    else {
+      const names = ['0', '10', '007', '-1', 'items][1', 'items][0'].map((name) => `custom_data[${name}]`);
+      const sent = new URLSearchParams(body);
+      expect(names.map((name) => sent.get(name))).toEqual(['a', 'b', 'c', 'd', 'x', 'y']);
+    }
+  });
+
   test('may be a list', async () => {
     expect(await callbackWith(['tea', 'pot'])).toMatchObject({ 'custom_data[0]': 'tea', 'custom_data[1]': 'pot' });
   });
