@@ -214,6 +214,22 @@ describe('what is done in the web app of Mollie', () => {
     expect(await shop.inspect(id)).toMatchObject({ status: 'SETTLED', captured: '4.00', attention: null });
   });
 
+  test('a capture whose amount differs from what was booked is marked, once', async () => {
+    const { id, at } = await sale({ auth: 'Y' }, 'doc-a');
+    mollie.pay(at);
+    await mollie.notify(at);
+    mollie.captureElsewhere(at, '4.00');
+    await mollie.notify(at);
+    const { payment } = mollie.find(id) as NonNullable<ReturnType<MollieDouble['find']>>;
+    payment.amountCaptured = { ...payment.amount, value: '3.00' };
+    await mollie.notify(at);
+    const marked = await shop.inspect(id);
+    expect(marked).toMatchObject({ status: 'SETTLED', captured: '4.00', attention: 'wrong_amount' });
+    expect(marked.provider_calls.at(-1)).toMatchObject({ outcome: 'settled, wrong amount', reported: '3.00 USD' });
+    await mollie.notify(at);
+    expect((await shop.inspect(id)).history).toHaveLength(marked.history.length);
+  });
+
   test('refunds are booked, each once, besides those of the gateway; a failed one is marked', async () => {
     const { id, at } = await paid();
     await shop.admin('POST', `/payments/${id}/refund`, { amount: '1.00' });

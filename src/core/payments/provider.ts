@@ -307,9 +307,25 @@ export async function queryAsNotified(
   if (answer.kind !== 'outcome' && answer.kind !== 'wrongAmount') return undefined;
   const settled = answer.kind === 'outcome' && answer.outcome.kind === 'settled' ? answer.outcome : undefined;
   const isRepeated = settled !== undefined && payment.captured > 0n;
+  if (isRepeated) await markOtherCapture(gateway, payment, capturedAmount(settled), answer.call);
   const after = isRepeated ? payment : await applyIfNew(gateway, payment, account, answer);
   const { refunds, chargebacks } = settled ?? {};
   return { payment: after, call: answer.call, refunds, chargebacks };
+}
+
+/** Marks a payment, once, if the provider has captured another amount than the one that was booked. */
+async function markOtherCapture(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  captured: bigint | undefined,
+  call: CallRecord,
+): Promise<void> {
+  if (captured === undefined || captured === payment.captured || payment.busy !== null) return;
+  const history = await gateway.payments.history(payment);
+  const isKnown = history.some((row) => row.event === 'doubted' && row.call?.reported?.amount === String(captured));
+  const other = { kind: 'settled', reportedAmount: { amount: captured } };
+  const record = (words: string): CallRecord => ({ ...call, outcome: words });
+  if (!isKnown) await recordWrongAmount(gateway, payment, 'provider', wrongAmountRecord(payment, other, record));
 }
 
 /**
