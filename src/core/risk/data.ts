@@ -3,6 +3,7 @@ import { parseRange, rangesAround } from '../../lib/http/address.ts';
 import { writtenText } from '../../lib/text/csv.ts';
 import { CsvProblem, csvRecords } from '../../lib/text/csv-reader.ts';
 import { cut } from '../../lib/text/cut.ts';
+import { isText } from '../../lib/text/json.ts';
 import { COUNTRIES } from '../../rules/countries.ts';
 import { invalidField } from '../../rules/errors.ts';
 import { FUNDINGS } from '../../rules/risk/fields.ts';
@@ -60,6 +61,14 @@ const country = (line: number, value: string): string | null => {
   return value.toUpperCase();
 };
 
+const TEXT_LENGTH = 100;
+
+/** A text of the operator; a longer one is cut, and not within a character. */
+function textOf(line: number, column: string, value: string): string | null {
+  if (!isText(value, value.length)) throw wrong(line, column, 'A text without control characters.');
+  return cut(value, TEXT_LENGTH) || null;
+}
+
 export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): Promise<number> {
   const rows = await readCsv(bytes, BIN_COLUMNS, ['network', 'country', 'funding', 'issuer']);
   const ranges = rows.map(({ line, cells }): BinRange => {
@@ -75,10 +84,10 @@ export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): P
     return {
       firstNumber,
       lastNumber,
-      network: cells.network.toLowerCase() || null,
+      network: textOf(line, 'network', cells.network.toLowerCase()),
       country: country(line, cells.country),
       funding: funding || null,
-      issuer: cut(cells.issuer, 100) || null,
+      issuer: textOf(line, 'issuer', cells.issuer),
     };
   });
   const sorted = ranges

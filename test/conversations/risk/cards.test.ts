@@ -74,6 +74,22 @@ test('a missing card range does not silently pass if the rule says so', async ()
   expect(JSON.stringify(await wrong.json())).toContain('line 2.to');
 });
 
+test('names of issuers and networks: what cannot be stored is refused, and a long one is cut between characters', async () => {
+  for (const [column, row] of [
+    ['network', '411111,411111,vi\0sa,DE,debit,Bank'],
+    ['issuer', '411111,411111,visa,DE,debit,Ba\0nk'],
+  ] as const) {
+    const wrong = await upload('/risk/bins', `from,to,network,country,funding,issuer\n${row}`);
+    expect([wrong.status, JSON.stringify(await wrong.json())]).toEqual([
+      400,
+      expect.stringContaining(`line 2.${column}`),
+    ]);
+  }
+  const issuer = `${'a'.repeat(99)}😀`;
+  expect((await upload('/risk/bins', `from,to,issuer\n411111,411111,${issuer}`)).status).toBe(200);
+  expect((await shop.admin('GET', '/risk/bins')).body.items).toMatchObject([{ issuer: 'a'.repeat(99) }]);
+});
+
 test('ranges with more digits than rules know of a card match only by what they agree on', async () => {
   const csv = 'from,to,country,funding\n411111110,411111114,DE,debit\n411111115,411111119,FR,debit';
   expect((await upload('/risk/bins', csv)).status).toBe(200);
