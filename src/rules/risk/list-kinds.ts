@@ -20,6 +20,13 @@ export interface ListKind {
 const CARD_FINGERPRINT = /^[0-9a-f]{64}$/;
 const DOMAIN = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+\p{L}[\p{L}\p{N}-]{0,62}$/u;
 
+const DOMAIN_LENGTH = 253;
+
+function readDomain(value: string): string | undefined {
+  const domain = value.trim().toLowerCase();
+  return domain.length <= DOMAIN_LENGTH && DOMAIN.test(domain) ? domain : undefined;
+}
+
 function readRange(value: string): string | undefined {
   const range = parseRange(value.trim());
   return range && rangesAround(range.address)[range.prefix];
@@ -46,7 +53,7 @@ export const LIST_KINDS = {
     expects: 'An e-mail address, such as jo@example.com.',
   },
   email_domain: {
-    read: (value) => (DOMAIN.test(value.trim()) ? value.trim().toLowerCase() : undefined),
+    read: readDomain,
     expects: 'The domain of e-mail addresses, such as example.com.',
   },
   ip: {

@@ -1,4 +1,5 @@
 /** Risk lists: what an entry of each kind matches, and refusals that name the entry. */
+import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type Merchant, openShop } from '../../support/gateway.ts';
 
@@ -53,6 +54,21 @@ describe('an entry', () => {
     // All or nothing.
     expect((await shop.admin('GET', `/risk/lists/${list}/entries`)).body.items).toEqual([]);
   });
+});
+
+test('a domain that is too long for one is refused, as an entry and in what is tried', async () => {
+  const merchant = await shop.newMerchant();
+  const list = await newList(merchant, 'email_domain');
+  // An index takes a long text only if it can be compressed.
+  const domain = (labels: number): string =>
+    `${Array.from({ length: labels }, () => `a${randomBytes(9).toString('hex')}`).join('.')}.example`;
+  const attempt = (email_domain: string) =>
+    shop.admin('POST', '/risk/try', { mid: merchant.mid, payment: { email_domain } });
+  expect([(await add(list, { value: domain(12) })).status, (await attempt(domain(12))).status]).toEqual([201, 200]);
+  for (const labels of [13, 300]) {
+    expect((await add(list, { value: domain(labels) })).body.errors?.[0]?.param).toBe('items[0].value');
+    expect((await attempt(domain(labels))).body.errors?.[0]?.param).toBe('payment.email_domain');
+  }
 });
 
 test('a list has a known kind and belongs to an account that the caller sees', async () => {
