@@ -4,6 +4,7 @@ import { maskedSignedText, maskFor } from '../core/api-calls/mask.ts';
 import type { Account, Gateway } from '../core/context.ts';
 import { hintsFor } from '../core/explain/explain.ts';
 import { didYouMean, misspellings } from '../core/requests/misspelt.ts';
+import { hasOwnFacts } from '../core/requests/reversed-texts.ts';
 import { DIGEST_DIGITS, DIGEST_NAMES } from '../lib/crypto/hash.ts';
 import { amountText } from '../lib/money/money.ts';
 import { invalidField, type Problem, Refusal } from '../rules/errors.ts';
@@ -114,8 +115,11 @@ function expectedHash(
   const formulas =
     recipe === 'reversed_md5' && keyField === 'client_key' ? formulasOf(action, body.value('brand') !== '') : [];
   if (formulas.length === 0) return specified;
-  return `${DIGEST_DIGITS[digest]} hex digits: the ${DIGEST_NAMES[digest]} of ${formulas.join(', or of ')}. Or ${specified}`;
+  return `${DIGEST_DIGITS[digest]} hex digits: the ${DIGEST_NAMES[digest]} of ${formulas.join(', or of ')}. Or ${specified}${hasOwnFacts(action) ? '' : ERASED}`;
 }
+
+/** Said of every payment, so that it does not tell which one exists. */
+const ERASED = ' A payment whose personal data was erased takes only the latter.';
 
 /** The answer to a request with a wrong hash; in the sandbox with the signed text, and the mistake if a known one explains it. */
 export async function wrongHash(

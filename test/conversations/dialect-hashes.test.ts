@@ -249,6 +249,20 @@ describe('what is said about a wrong hash', () => {
     expect((await explained(merchant, { ...request, trans_id: UNKNOWN_ID })).mistakes).toContain('unknown_payment');
   });
 
+  test('about an erased payment is that only the specified recipe is left', async () => {
+    const merchant = await merchantWith({ hash: 'reversed_md5' });
+    const { trans_id } = (await sell(merchant)).body;
+    expect((await shop.admin('POST', `/payments/${trans_id}/erase`)).body.erased).toEqual([trans_id]);
+    const status = { action: 'GET_TRANS_STATUS', trans_id };
+    const reversedHash = operationHash(merchant, trans_id);
+    const refusedStatus = await post(merchant, { ...status, hash: reversedHash });
+    expect(refusedStatus.body.errors[0].expected).toContain('whose personal data was erased takes only the latter');
+    const sent = { client_key: merchant.client_key, ...status, hash: reversedHash };
+    expect(await explained(merchant, sent)).toMatchObject({ matches: false, mistakes: ['unknown', 'erased_payment'] });
+    const specified = { ...status, hash: sign(merchant.password, trans_id) };
+    expect((await post(merchant, specified)).body.status).toBe('SETTLED');
+  });
+
   test('uses the digest of the account', async () => {
     const merchant = await merchantWith({ digest: 'sha256' });
     const sale = cardSale(merchant, { order_id: 'tea' });

@@ -311,11 +311,16 @@ const generalFindings = (
 /** What the recipe of the account covers; it says whether there is a payment, so that it is not for unsigned requests. */
 function recipeFindings(account: Account, request: RequestToExplain, readings: readonly ReversedReading[]): Finding[] {
   if (!usesReversed(account, request)) return [];
+  if (readings.some(({ isErased }) => isErased)) return [finding('erased_payment', ERASED)];
   const formulas = [...new Set(readings.map(({ text }) => formulaOf(text)))];
   return formulas.length === 0
     ? [finding('unknown_payment', NO_TEXT)]
     : [finding('unknown', `This account signs ${formulas.join(' or ')}, or as the gateway specifies it.`)];
 }
+
+const ERASED =
+  "The payer's data of this payment was erased, and with it the e-mail address that reversed_md5 signs: sign requests " +
+  'about it as the gateway specifies it, which this account may always do.';
 
 const NO_TEXT =
   'The account has no payment with this id, so that a hash by reversed_md5 cannot be checked: send the id of a payment, or ' +

@@ -13,6 +13,8 @@ type Action = S2sAction | DialectAction;
 export interface ReversedReading {
   text: ReversedText;
   value: (name: string) => string;
+  /** The e-mail address that the text covers was erased, so that the hash of a client is not that of the gateway. */
+  isErased?: boolean;
 }
 
 const isKnown = (action: string): action is Action => Object.hasOwn(REVERSED_REQUESTS, action);
@@ -66,7 +68,10 @@ export async function reversedReadings(
   const { email, card } = signedFacts(payment);
   const { token } = payment.details.card ?? {};
   const cards = texts.card === 'cardSale' && token !== undefined ? [card, token] : [card];
-  return cards.flatMap((each) => reading(texts.card, { payer_email: email, [CARD_DIGITS]: each }));
+  const isErased = payment.details.erasedAt !== undefined;
+  return cards.flatMap((each) =>
+    reading(texts.card, { payer_email: email, [CARD_DIGITS]: each }).map((one) => ({ ...one, isErased })),
+  );
 }
 
 /** The parts of a reading that are hashed, with this password. */
