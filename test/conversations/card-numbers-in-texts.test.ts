@@ -20,6 +20,8 @@ const SPELLINGS: [string, string][] = [
   ['with underscores', [...NUMBER].join('_')],
   ['in full-width digits', fullWidth],
   ['in Arabic-Indic digits', arabic],
+  ['in raised digits', NUMBER.replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(Number(digit)))],
+  ['in circles', NUMBER.replace(/\d/g, (digit) => '⓪①②③④⑤⑥⑦⑧⑨'.charAt(Number(digit)))],
   ['with zero-width spaces', [...NUMBER].join('\u200b')],
   ['with dots', '4179.4881.2339.5679'],
   ['with no-break spaces', '4179\u00a04881\u00a02339\u00a05679'],

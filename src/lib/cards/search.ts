@@ -10,11 +10,26 @@ export const LEAST_DIGITS = 15;
 const MOST_DIGITS = 19;
 
 const OTHER_DIGIT = /(?!\d)\p{Nd}/gu;
+/** Raised, lowered and circled digits, fractions and the like. */
+const SIGN = /\p{No}/gu;
+/** A text with fewer digits has no number of a card. */
+const LEAST_DIGITS_IN_NAME = 12;
 const DECIMAL = /^\p{Nd}$/u;
+/** Digits in circles that Unicode does not decompose. */
+const CIRCLED = ['⓿❶❷❸❹❺❻❼❽❾', '🄋➀➁➂➃➄➅➆➇➈', '🄌➊➋➌➍➎➏➐➑➒', '⓪⓵⓶⓷⓸⓹⓺⓻⓼⓽'];
+const CIRCLED_DIGITS: ReadonlyMap<string, string> = new Map(
+  CIRCLED.flatMap((signs) => [...signs].map((sign, digit): [string, string] => [sign, String(digit)])),
+);
 const ENTITY = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|nbsp);/gi;
 /** Invisible characters and marks, such as a zero-width space or the frame of a keycap. */
 const INVISIBLE = /(?<=\d)[\p{Cf}\p{M}]+/gu;
 const SPACE = /(?<=\d)\p{Zs}(?=\d)/gu;
+
+/** Raised, lowered and circled digits have a value; other signs, such as fractions, stay. */
+function digitOfSign(sign: string): string {
+  const compatible = sign.normalize('NFKC');
+  return /^\d$/.test(compatible) ? compatible : (CIRCLED_DIGITS.get(sign) ?? sign);
+}
 
 /** The digits of a script are ten consecutive characters, the first of which is zero. */
 function digitOf(character: string): string {
@@ -28,19 +43,24 @@ function digitOf(character: string): string {
 function characterOf(reference: string, decimal: string | undefined, hex: string | undefined): string {
   const code = decimal === undefined ? Number.parseInt(hex ?? 'a0', 16) : Number(decimal);
   const character = code <= 0x10ffff ? String.fromCodePoint(code) : '';
-  return /^[\p{Nd}\p{Zs}]$/u.test(character) ? character : reference;
+  return /^[\p{Nd}\p{No}\p{Zs}]$/u.test(character) ? character : reference;
 }
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
-/** The text with all digits and the spaces between them in ASCII, and without invisible characters between them. */
+/**
+ * The text with all digits and the spaces between them in ASCII, and without invisible characters between them. Raised and circled
+ * digits, as in m², stay in a text with too few digits for a number.
+ */
 export function plainDigits(text: string): string {
   const decoded = text.includes('&') ? text.replace(ENTITY, characterOf) : text;
-  return isAscii(decoded) ? decoded : decoded.replace(OTHER_DIGIT, digitOf).replace(INVISIBLE, '').replace(SPACE, ' ');
+  if (isAscii(decoded)) return decoded;
+  const unsigned = mayHaveDigits(decoded, LEAST_DIGITS_IN_NAME) ? decoded.replace(SIGN, digitOfSign) : decoded;
+  return unsigned.replace(OTHER_DIGIT, digitOf).replace(INVISIBLE, '').replace(SPACE, ' ');
 }
 
-/** The first digit that is not ASCII. */
-const OTHER_DIGITS_FROM = 0x660;
+/** Where digits that are not ASCII are: three raised ones, and those of other scripts. */
+const isOtherDigits = (code: number): boolean => code >= 0x660 || (code >= 0xb2 && code <= 0xb9);
 
 /** Whether a text may have so many digits, also as references such as `&#52;`; most texts have not. */
 export function mayHaveDigits(text: string, least: number): boolean {
@@ -48,7 +68,7 @@ export function mayHaveDigits(text: string, least: number): boolean {
   let digits = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if ((code >= 0x30 && code <= 0x39) || code >= OTHER_DIGITS_FROM) digits++;
+    if ((code >= 0x30 && code <= 0x39) || isOtherDigits(code)) digits++;
   }
   return digits >= least;
 }
@@ -132,7 +152,7 @@ function searched(text: string): Found[] {
 }
 
 /** Whether a text has as many digits as a card number; a name or an expiry date never has. */
-export const hasNumber = (text: string): boolean => plainDigits(text).replace(/\D/g, '').length >= 12;
+export const hasNumber = (text: string): boolean => plainDigits(text).replace(/\D/g, '').length >= LEAST_DIGITS_IN_NAME;
 
 /** The numbers in a text that have a card network's prefix and length and a valid check digit. */
 export const cardNumbersIn = (text: string): string[] =>

@@ -15,6 +15,10 @@ const split = (digits: string, size: number, separator: string): string =>
 const inDigits = (digits: string, zero: number): string =>
   digits.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
 
+/** A number in these signs for the digits. */
+const drawn = (digits: string, signs: string): string =>
+  digits.replace(/\d/g, (digit) => [...signs][Number(digit)] as string);
+
 describe('a text contains a card number', () => {
   test.each([
     [VISA],
@@ -44,6 +48,12 @@ describe('a text contains a card number', () => {
     // Other digits.
     ...[0xff10, 0x660, 0x6f0, 0x966, 0xe50, 0x1d7ce, 0x1d7ff - 9, 0x1fbf0].map((zero) => [inDigits(VISA, zero)]),
     [split(inDigits(VISA, 0xff10), 4, '　')],
+    // Raised, lowered and in circles.
+    ...['⁰¹²³⁴⁵⁶⁷⁸⁹', '₀₁₂₃₄₅₆₇₈₉', '⓪①②③④⑤⑥⑦⑧⑨', '⓿❶❷❸❹❺❻❼❽❾', '🄋➀➁➂➃➄➅➆➇➈', '🄌➊➋➌➍➎➏➐➑➒', '0⓵⓶⓷⓸⓹⓺⓻⓼⓽'].flatMap(
+      (signs) => [[drawn(VISA, signs)], [split(VISA, 4, '-').replace(/\d/g, (digit) => drawn(digit, signs))]],
+    ),
+    [split(VISA, 4, ' ').replace('1111', '¹¹¹¹').replace('4', '④')],
+    [VISA.replace(/1/g, '&#185;').replace('4', '&#x2463;')],
     // Characters that are not seen.
     ...['\u200b', '\u200d', '\u2060', '\ufeff', '\u00ad', '\u034f', '\ufe0f\u20e3'].map((invisible) => [
       split(VISA, 1, invisible) + invisible,
@@ -118,6 +128,7 @@ describe('a text contains a card number', () => {
     // Two telephone numbers: groups of two digits, with two separators.
     '+45 11 11 11 11 / +45 11 11 11 11',
     'DE44 5001 0517 5407 3249 31',
+    '12 m² and 34 m³, ½ of 4111 1111¹ and ② of 1111 1111',
     '+44 20 7946 0958',
   ])('but not %j', (text) => {
     expect(cardNumbersIn(text)).toEqual([]);
