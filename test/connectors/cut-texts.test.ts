@@ -1,3 +1,4 @@
+/** The texts that connectors shorten for their providers: none of them ends in half of a character. */
 import { expect, test } from 'vitest';
 import { paymentRequest as checkoutRequest } from '../../src/connectors/checkout-com/requests.ts';
 import { leftOpen } from '../../src/connectors/events.ts';

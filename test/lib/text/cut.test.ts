@@ -1,3 +1,4 @@
+/** Texts that are shortened: whole characters stay. */
 import { expect, test } from 'vitest';
 import { cut } from '../../../src/lib/text/cut.ts';
 
