@@ -19,8 +19,9 @@ import { paymentIdOf, referenceOf } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance } from './advance.ts';
 import { applyElsewhere, applyRefunds } from './elsewhere.ts';
+import { applyToFormer } from './former.ts';
 import { applyOperationOutcome, queryOperation, resolveRefusedExpiry } from './operate.ts';
-import { applyOutcome, applyToFormer, queryAsNotified, queryProviderNow, resumeOnReturn } from './provider.ts';
+import { applyOutcome, queryAsNotified, queryProviderNow, resumeOnReturn } from './provider.ts';
 import { nextBackoff } from './query-schedule.ts';
 import {
   recordFailedOperation,

@@ -16,19 +16,12 @@ import { REASONS } from '../../rules/reasons.ts';
 import { isOpen, type StateName } from '../../rules/states.ts';
 import type {
   CallRecord,
-  FormerSubmission,
   NextStep,
   Payment,
   PaymentChanges,
   PaymentWithDetails,
 } from '../../store/payments/payments.ts';
-import {
-  applyChargeback,
-  applyChargebacks,
-  isChargeback,
-  newReports,
-  recordFormerChargeback,
-} from '../chargebacks/report.ts';
+import { applyChargeback, applyChargebacks } from '../chargebacks/report.ts';
 import { capabilitiesOf, connectorOf } from '../connections/connectors.ts';
 import { learned } from '../connections/provider-data.ts';
 import type { Account, Gateway } from '../context.ts';
@@ -38,14 +31,14 @@ import { authorisationEnd, endOfAuthorisation } from './authorisation-end.ts';
 import { callProvider, hasPaused } from './call.ts';
 import { wasSubmitted } from './deadlines.ts';
 import { markAfter } from './marks.ts';
-import { recordFormerSuccess, recordQuery, recordUnhandled, recordWrongAmount } from './record.ts';
-import { isExpectedAmount, isPossibleCapture, partRecord, wrongAmountRecord } from './reported-amounts.ts';
+import { recordQuery, recordUnhandled, recordWrongAmount } from './record.ts';
+import { isExpectedAmount, isPossibleCapture, wrongAmountRecord } from './reported-amounts.ts';
 import { type CardFields, composeSubmission, firstOf, NO_CARD } from './submission.ts';
 
 /** The outcome of a call in the history when the provider has no such payment. */
 const NOT_FOUND = 'not found';
 
-type KnownOutcome = Exclude<Outcome, { kind: 'unknown' | 'notFound' }>;
+export type KnownOutcome = Exclude<Outcome, { kind: 'unknown' | 'notFound' }>;
 
 /** The answer of a provider after the check of its amount. */
 export type ProviderAnswer =
@@ -328,33 +321,6 @@ async function markOtherCapture(
   if (!isKnown) await recordWrongAmount(gateway, payment, 'provider', wrongAmountRecord(payment, other, record));
 }
 
-/**
- * A former submission of a payment is reported as paid or charged back, or asks to be queried: another connection has taken
- * the payment over, so money that moved there is a case for the operator. False without an answer.
- */
-export async function applyToFormer(
-  gateway: Gateway,
-  payment: PaymentWithDetails,
-  account: Account,
-  former: FormerSubmission,
-  meaning: KnownOutcome | { kind: 'ask' },
-): Promise<boolean> {
-  const { submission, ...fields } = former;
-  const then = { ...payment, ...fields, providerData: { ...former.providerData, submission } };
-  const asked = meaning.kind === 'ask' ? await query(gateway, then, account, LIMITS.providerTimeoutMs) : undefined;
-  if (asked && asked.kind !== 'outcome') return asked.kind === 'notFound';
-  const outcome = asked ? asked.outcome : (meaning as KnownOutcome);
-  const notified = { verb: 'notification', connector: former.connector, outcome: outcome.kind, tookMs: 0 } as const;
-  const call: CallRecord = { ...(asked?.call ?? notified), submission };
-  if (isChargeback(outcome)) await recordFormerChargeback(gateway, payment, outcome, call);
-  if (outcome.kind !== 'settled' && outcome.kind !== 'authorised') return true;
-  const { captured, chargebacks = [] } = outcome.kind === 'settled' ? outcome : {};
-  await recordFormerSuccess(gateway, payment, outcome.kind, partRecord(payment, call, capturedAmount({ captured })));
-  for (const chargeback of await newReports(gateway, payment, chargebacks, submission))
-    await recordFormerChargeback(gateway, payment, chargeback, { ...call, outcome: chargeback.kind });
-  return true;
-}
-
 /** Writes an answer only if it changes the payment. */
 export async function applyIfNew(
   gateway: Gateway,
@@ -489,7 +455,7 @@ async function settle(
   return applyChargebacks(gateway, settled, outcome.chargebacks ?? [], call);
 }
 
-const capturedAmount = ({ captured }: SettledFields): bigint | undefined =>
+export const capturedAmount = ({ captured }: SettledFields): bigint | undefined =>
   typeof captured === 'object' ? captured.amount : undefined;
 
 const canQuery = (gateway: Gateway, payment: Payment): boolean =>
