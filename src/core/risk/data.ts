@@ -20,13 +20,17 @@ async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** The rows of a file whose first line names these columns; `field` names the file in refusals. */
-export async function readCsv<Column extends string>(
+export interface CsvRow<Column extends string> {
+  line: number;
+  cells: Record<Column, string>;
+}
+
+/** The rows of a file whose first line names these columns. */
+export async function* rowsOfCsv<Column extends string>(
   bytes: Buffer,
   columns: readonly Column[],
   optional: readonly Column[] = [],
-): Promise<{ line: number; cells: Record<Column, string> }[]> {
-  const rows: { line: number; cells: Record<Column, string> }[] = [];
+): AsyncGenerator<CsvRow<Column>> {
   let header: string[] | undefined;
   try {
     for await (const { line, cells } of csvRecords(oneChunk(bytes), ',')) {
@@ -42,14 +46,13 @@ export async function readCsv<Column extends string>(
       const row = Object.fromEntries(
         columns.map((column) => [column, writtenText(cells[named.indexOf(column)] ?? '')]),
       );
-      rows.push({ line, cells: row as Record<Column, string> });
+      yield { line, cells: row as Record<Column, string> };
     }
   } catch (error) {
     if (error instanceof CsvProblem) throw invalidField(`line ${error.line}`, error.message);
     throw error;
   }
   if (!header) throw invalidField('body', 'The file is empty.', { expected: `${columns.join(',')}` });
-  return rows;
 }
 
 const wrong = (line: number, column: string, expected: string) =>
@@ -70,8 +73,9 @@ function textOf(line: number, column: string, value: string): string | null {
 }
 
 export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): Promise<number> {
-  const rows = await readCsv(bytes, BIN_COLUMNS, ['network', 'country', 'funding', 'issuer']);
-  const ranges = rows.map(({ line, cells }): BinRange => {
+  const ranges: (BinRange & { line: number })[] = [];
+  const optional = ['network', 'country', 'funding', 'issuer'] as const;
+  for await (const { line, cells } of rowsOfCsv(bytes, BIN_COLUMNS, optional)) {
     const expected = '4 to 12 digits, such as 411111.';
     if (!/^\d{4,12}$/.test(cells.from)) throw wrong(line, 'from', expected);
     if (!/^\d{4,12}$/.test(cells.to)) throw wrong(line, 'to', expected);
@@ -81,18 +85,17 @@ export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): P
     const firstNumber = BigInt(cells.from.padEnd(RANGE_DIGITS, '0'));
     const lastNumber = BigInt(cells.to.padEnd(RANGE_DIGITS, '9'));
     if (lastNumber < firstNumber) throw wrong(line, 'to', 'A number that is not smaller than from.');
-    return {
+    ranges.push({
+      line,
       firstNumber,
       lastNumber,
       network: textOf(line, 'network', cells.network.toLowerCase()),
       country: country(line, cells.country),
       funding: funding || null,
       issuer: textOf(line, 'issuer', cells.issuer),
-    };
-  });
-  const sorted = ranges
-    .map((range, index) => ({ ...range, line: rows[index]?.line ?? 0 }))
-    .sort((one, other) => (one.firstNumber < other.firstNumber ? -1 : 1));
+    });
+  }
+  const sorted = ranges.toSorted((one, other) => (one.firstNumber < other.firstNumber ? -1 : 1));
   sorted.forEach(({ firstNumber, line }, index) => {
     const before = sorted[index - 1];
     if (before && before.lastNumber >= firstNumber)
@@ -106,9 +109,8 @@ export async function importBins(gateway: Gateway, by: Caller, bytes: Buffer): P
 }
 
 export async function importNetworks(gateway: Gateway, by: Caller, bytes: Buffer): Promise<number> {
-  const rows = await readCsv(bytes, NETWORK_COLUMNS);
   const networks = new Map<string, IpNetwork>();
-  for (const { line, cells } of rows) {
+  for await (const { line, cells } of rowsOfCsv(bytes, NETWORK_COLUMNS)) {
     const range = parseRange(cells.network);
     const network = range && rangesAround(range.address)[range.prefix];
     const found = country(line, cells.country);

@@ -12,7 +12,7 @@ import { openCard } from '../cards/vault.ts';
 import type { Gateway } from '../context.ts';
 import { requirePayment } from '../operators/actions.ts';
 import { auditEntry, type Caller, type Principal, sees } from '../operators/principal.ts';
-import { readCsv } from './data.ts';
+import { type CsvRow, rowsOfCsv } from './data.ts';
 import { cardFingerprint } from './facts.ts';
 
 type Viewer = Pick<Principal, 'mids'>;
@@ -99,6 +99,18 @@ export async function addEntries(
   given: readonly NewEntry[],
 ): Promise<ListEntry[]> {
   const list = await requireList(gateway, principal, listId);
+  const entries = await entriesOf(gateway, principal, by, list, given);
+  return gateway.riskLists.addEntries(list.listId, entries, auditOfEntries(gateway, by, list, entries.length));
+}
+
+/** The entries as they are stored, each value once. */
+async function entriesOf(
+  gateway: Gateway,
+  principal: Viewer,
+  by: Caller,
+  list: RiskList,
+  given: readonly NewEntry[],
+): Promise<ListEntry[]> {
   const now = gateway.clock.real();
   const entries = new Map<string, ListEntry>();
   for (const { path, value, paymentId, reason, expiresAt } of given) {
@@ -116,17 +128,15 @@ export async function addEntries(
       createdAt: now,
     });
   }
-  const audit = auditEntry(gateway, by, 'risk.add_entries', {
-    mid: list.mid,
-    subject: list.listId,
-    after: { entries: entries.size },
-  });
-  return gateway.riskLists.addEntries(list.listId, [...entries.values()], audit);
+  return [...entries.values()];
 }
+
+const auditOfEntries = (gateway: Gateway, by: Caller, { mid, listId }: RiskList, entries: number) =>
+  auditEntry(gateway, by, 'risk.add_entries', { mid, subject: listId, after: { entries } });
 
 export const ENTRY_COLUMNS = ['value', 'reason', 'expires_at'] as const;
 
-/** Adds the entries of a CSV file, or none; a refusal names the line. */
+/** Adds the entries of a CSV file, or none, in portions; a refusal names the line. */
 export async function importEntries(
   gateway: Gateway,
   principal: Viewer,
@@ -134,21 +144,33 @@ export async function importEntries(
   listId: string,
   bytes: Buffer,
 ): Promise<number> {
-  const rows = await readCsv(bytes, ENTRY_COLUMNS, ['reason', 'expires_at']);
-  const entries = rows.map(({ line, cells: { value, reason, expires_at } }): NewEntry => {
-    const path = `line ${line}`;
-    const expiresAt = expires_at === '' ? undefined : readDateTime(expires_at);
-    if (expires_at !== '' && expiresAt === undefined)
-      throw invalidField(`${path}.expires_at`, SENTENCES.invalid, {
-        expected: 'A date and time, such as 2026-12-31T12:00:00Z.',
-      });
-    if (!isText(reason, LIMITS.riskReasonLength))
-      throw invalidField(`${path}.reason`, SENTENCES.invalid, {
-        expected: `A text of ${LIMITS.riskReasonLength} characters or less.`,
-      });
-    return { path, value, reason, expiresAt };
-  });
-  return (await addEntries(gateway, principal, by, listId, entries)).length;
+  const list = await requireList(gateway, principal, listId);
+  async function* portions(): AsyncGenerator<ListEntry[]> {
+    let given: NewEntry[] = [];
+    for await (const row of rowsOfCsv(bytes, ENTRY_COLUMNS, ['reason', 'expires_at'])) {
+      given.push(entryOf(row));
+      if (given.length < LIMITS.riskEntriesAtATime) continue;
+      yield entriesOf(gateway, principal, by, list, given);
+      given = [];
+    }
+    if (given.length > 0) yield entriesOf(gateway, principal, by, list, given);
+  }
+  const audit = (entries: number) => auditOfEntries(gateway, by, list, entries);
+  return gateway.riskLists.importEntries(list.listId, portions(), audit);
+}
+
+function entryOf({ line, cells: { value, reason, expires_at } }: CsvRow<(typeof ENTRY_COLUMNS)[number]>): NewEntry {
+  const path = `line ${line}`;
+  const expiresAt = expires_at === '' ? undefined : readDateTime(expires_at);
+  if (expires_at !== '' && expiresAt === undefined)
+    throw invalidField(`${path}.expires_at`, SENTENCES.invalid, {
+      expected: 'A date and time, such as 2026-12-31T12:00:00Z.',
+    });
+  if (!isText(reason, LIMITS.riskReasonLength))
+    throw invalidField(`${path}.reason`, SENTENCES.invalid, {
+      expected: `A text of ${LIMITS.riskReasonLength} characters or less.`,
+    });
+  return { path, value, reason, expiresAt };
 }
 
 function readValue({ kind }: RiskList, value: string | undefined, path: string): string {

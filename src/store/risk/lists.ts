@@ -40,6 +40,12 @@ export interface RiskListStore {
   remove(listId: string, audit: AuditEntry): Promise<boolean>;
   /** An entry whose value is listed already gets the new reason and expiry; returns the entries as they are then. */
   addEntries(listId: string, entries: readonly ListEntry[], audit: AuditEntry): Promise<ListEntry[]>;
+  /** The same for many, in one transaction; returns how many there were. */
+  importEntries(
+    listId: string,
+    portions: AsyncIterable<readonly ListEntry[]>,
+    audit: (entries: number) => AuditEntry,
+  ): Promise<number>;
   /** Newest first; with `at`, without those that have expired by then. */
   entries(listId: string, limit: number, before?: string): Promise<ListEntry[]>;
   removeEntry(listId: string, entryId: string, audit: AuditEntry): Promise<boolean>;
@@ -47,6 +53,31 @@ export interface RiskListStore {
 
 const COLUMNS = ['listId', 'mid', 'name', 'kind', 'createdAt'] as const;
 const ENTRY_COLUMNS = ['entryId', 'value', 'reason', 'expiresAt', 'createdBy', 'createdAt'] as const;
+
+async function insertEntries(
+  transaction: Database['query'],
+  listId: string,
+  entries: readonly ListEntry[],
+): Promise<ListEntry[]> {
+  const rows = JSON.stringify(
+    entries.map((entry) => ({
+      entry_id: entry.entryId,
+      value: entry.value,
+      reason: entry.reason,
+      expires_at: isoOrNull(entry.expiresAt),
+      created_by: entry.createdBy,
+      created_at: iso(entry.createdAt),
+    })),
+  );
+  const written = await sql<ListEntry>`
+    insert into risk_list_entries as e (list_id, entry_id, value, reason, expires_at, created_by, created_at)
+    select ${listId}::uuid, i.* from jsonb_to_recordset(${rows}::jsonb) as i(entry_id uuid, value text, reason text,
+      expires_at timestamptz, created_by text, created_at timestamptz)
+    on conflict (list_id, value) do update set reason = excluded.reason, expires_at = excluded.expires_at,
+      created_by = excluded.created_by
+    returning ${sql.raw(columns('e', ENTRY_COLUMNS))}`.execute(transaction);
+  return written.rows;
+}
 
 export function createRiskListStore({ query }: Database): RiskListStore {
   const lists = () => query.selectFrom('riskLists').select(COLUMNS);
@@ -93,25 +124,16 @@ export function createRiskListStore({ query }: Database): RiskListStore {
       }),
     addEntries: (listId, entries, audit) =>
       query.transaction().execute(async (transaction) => {
-        const rows = JSON.stringify(
-          entries.map((entry) => ({
-            entry_id: entry.entryId,
-            value: entry.value,
-            reason: entry.reason,
-            expires_at: isoOrNull(entry.expiresAt),
-            created_by: entry.createdBy,
-            created_at: iso(entry.createdAt),
-          })),
-        );
-        const written = await sql<ListEntry>`
-          insert into risk_list_entries as e (list_id, entry_id, value, reason, expires_at, created_by, created_at)
-          select ${listId}::uuid, i.* from jsonb_to_recordset(${rows}::jsonb) as i(entry_id uuid, value text, reason text,
-            expires_at timestamptz, created_by text, created_at timestamptz)
-          on conflict (list_id, value) do update set reason = excluded.reason, expires_at = excluded.expires_at,
-            created_by = excluded.created_by
-          returning ${sql.raw(columns('e', ENTRY_COLUMNS))}`.execute(transaction);
+        const written = await insertEntries(transaction, listId, entries);
         await appendAudit(transaction, audit);
-        return written.rows;
+        return written;
+      }),
+    importEntries: (listId, portions, audit) =>
+      query.transaction().execute(async (transaction) => {
+        let count = 0;
+        for await (const entries of portions) count += (await insertEntries(transaction, listId, entries)).length;
+        await appendAudit(transaction, audit(count));
+        return count;
       }),
     async entries(listId, limit, before) {
       const page = query

@@ -5,7 +5,10 @@ import { portionsCsv } from '../../core/exports/ledger.ts';
 import { needs } from '../bearer.ts';
 import { asFile, fileSender } from './send-download.ts';
 
-type ListRequest = FastifyRequest<{ Params: { mid: string } }>;
+interface ListParams {
+  Params: { mid: string; listId: string };
+}
+type ListRequest = FastifyRequest<ListParams>;
 
 interface ListFile<Item> {
   guard: Parameters<typeof needs>;
@@ -30,7 +33,7 @@ export function listFile<Item extends object>(
     const values = new Map(Object.entries(cells(item)));
     return columns.map((column) => String(values.get(column) ?? ''));
   };
-  app.get<{ Params: { mid: string } }>(`${path}.csv`, asFile(...guard), async (request, reply) => {
+  app.get<ListParams>(`${path}.csv`, asFile(...guard), async (request, reply) => {
     const rest = (limit: number, last?: Item) => read(request, limit, last);
     return sendFile(reply, await portionsCsv(gateway, name, columns, (item) => [rowOf(item)], rest), request.id);
   });
@@ -47,7 +50,7 @@ export function wholeList<Item extends object>(
   path: string,
   list: WholeList<Item>,
 ): void {
-  app.get<{ Params: { mid: string } }>(path, needs(...list.guard), async (request) => ({
+  app.get<ListParams>(path, needs(...list.guard), async (request) => ({
     items: await list.read(request),
     next_cursor: null,
   }));

@@ -1,6 +1,6 @@
 /** Risk lists: what an entry of each kind matches, and refusals that name the entry. */
 import { randomBytes } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Merchant, openShop } from '../../support/gateway.ts';
 
 const shop = openShop();
@@ -101,4 +101,45 @@ test('an exported list of phone numbers can be imported again', async () => {
   expect(imported.status).toBe(201);
   const { items } = (await shop.admin('GET', `/risk/lists/${to}/entries`)).body;
   expect(items).toMatchObject([{ value: '+49301234567', reason: '=SUM(A1)' }]);
+});
+
+test('a long file is imported and exported in portions, and a wrong line at its end imports nothing', async () => {
+  const list = await newList(await shop.newMerchant(), 'email');
+  const headers = {
+    authorization: 'Bearer a-token-that-is-long-enough-for-the-tests',
+    'content-type': 'text/csv',
+  };
+  const path = `${shop.url}/admin/api/risk/lists/${list}/entries.csv`;
+  const send = (lines: readonly string[]) =>
+    fetch(path, { method: 'POST', headers, body: ['value,reason', ...lines].join('\n') });
+  const lines = Array.from({ length: 12_345 }, (_, index) => `payer-${index}@example.com,Reason ${index}`);
+  const wrong = await send([...lines, 'nobody,']);
+  expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('line 12347.value')]);
+  expect((await shop.rows(`select from risk_list_entries where list_id = '${list}'`)).length).toBe(0);
+  const { riskLists } = shop.gateway;
+  const portions: number[] = [];
+  shop.gateway.riskLists = {
+    ...riskLists,
+    importEntries(id, given, audit) {
+      async function* counted() {
+        for await (const portion of given) {
+          portions.push(portion.length);
+          yield portion;
+        }
+      }
+      return riskLists.importEntries(id, counted(), audit);
+    },
+    async entries(...given) {
+      portions.push(given[1]);
+      return riskLists.entries(...given);
+    },
+  };
+  onTestFinished(() => {
+    shop.gateway.riskLists = riskLists;
+  });
+  const right = await send(lines);
+  expect([right.status, await right.json()]).toEqual([201, { entries: lines.length }]);
+  const file = await (await fetch(path, { headers })).text();
+  expect(file.trim().split('\r\n').slice(1).toSorted()).toEqual(lines.map((line) => `${line},`).toSorted());
+  expect(Math.max(...portions)).toBeLessThan(lines.length);
 });

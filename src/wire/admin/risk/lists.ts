@@ -23,6 +23,7 @@ import { LIMITS } from '../../../rules/limits.ts';
 import { LIST_KIND_NAMES } from '../../../rules/risk/list-kinds.ts';
 import { needs } from '../../bearer.ts';
 import { dateTime, objectBody, page, pageSize, readQuery, refuseUnknown, uuidText } from '../input.ts';
+import { listFile } from '../list-file.ts';
 import { bytesOf, CSV_ROWS_MOST, sendCsv, withFiles } from './csv.ts';
 
 interface ListParams {
@@ -92,14 +93,12 @@ export function listRoutes(app: FastifyInstance, gateway: Gateway): void {
     return page(rows, size, ({ entryId }) => entryId, entryView);
   });
 
-  app.get<ListParams>('/risk/lists/:listId/entries.csv', needs('risk.view', 'accounts'), async (request, reply) => {
-    const rows = await listEntries(gateway, request.principal, request.params.listId, 10 * CSV_ROWS_MOST);
-    return sendCsv(
-      reply,
-      'entries.csv',
-      ENTRY_COLUMNS,
-      rows.map(({ value, reason, expiresAt }) => [value, reason, expiresAt === null ? null : wireDate(expiresAt)]),
-    );
+  listFile<ListEntry>(app, gateway, '/risk/lists/:listId/entries', {
+    guard: ['risk.view', 'accounts'],
+    name: 'entries',
+    columns: ENTRY_COLUMNS,
+    read: ({ principal, params }, limit, last) => listEntries(gateway, principal, params.listId, limit, last?.entryId),
+    cells: entryView,
   });
 
   withFiles(app, (uploads) => {
