@@ -94,6 +94,29 @@ describe('an installation that was never restored', () => {
   });
 });
 
+test('numbers that invoices may have got since the backup are skipped, once for each restore', async () => {
+  const [some, none] = [await shop.newMerchant(), await shop.newMerchant()];
+  const numberFor = async ({ mid }: { mid: string }): Promise<number> => {
+    const line = { description: 'Tea', quantity: '1', unit_amount: '1.00' };
+    const payer = { name: 'Ana', email: 'ana@example.com' };
+    const terms = { mid, currency: 'EUR', lines: [line], payer, due_on: '2099-01-31' };
+    return Number(/\d+$/.exec((await shop.admin('POST', '/invoices', terms)).body.number)?.[0]);
+  };
+  const restored = async () => {
+    expect(await mark()).toBe(true);
+    expect((await release()).status).toBe(200);
+  };
+  expect([await numberFor(some), await numberFor(some)]).toEqual([1, 2]);
+  await restored();
+  // The 61st minute of the lost time has begun, and one more counts, with 600 invoices in each.
+  const skipped = 62 * 600;
+  expect([await numberFor(some), await numberFor(some)]).toEqual([3 + skipped, 4 + skipped]);
+  expect([await numberFor(none), await numberFor(none)]).toEqual([1 + skipped, 2 + skipped]);
+  await restored();
+  expect([await numberFor(some), await numberFor(await shop.newMerchant())]).toEqual([5 + 2 * skipped, 1]);
+  await shop.rows('delete from restores');
+});
+
 describe('while a restore is held', () => {
   beforeEach(async () => expect(await mark()).toBe(true));
   afterEach(() => shop.rows('delete from restores'));

@@ -10,6 +10,7 @@ import { openClient } from '../database/bounded-client.ts';
 import type { Connection } from '../database/database.ts';
 import { appliedMigrations } from '../database/migrate.ts';
 import { presentDigest } from '../database/migration-files.ts';
+import { SKIP_INVOICE_NUMBERS } from '../invoices/invoices.ts';
 import { MARK_RESTORED } from './restores.ts';
 
 /** The version of the file format. */
@@ -240,6 +241,7 @@ async function restoreWith(client: pg.Client, frames: AsyncGenerator<Frame>, rep
       if (parsed<{ sha256: string }>(frame).sha256 !== frame.sha256() || tablesDone !== tables.length) throw damaged();
       // In the same transaction as the data: no gateway sees it without the mark.
       await client.query(MARK_RESTORED, [header.created_at]);
+      await client.query(SKIP_INVOICE_NUMBERS, [header.created_at]);
       return { tables: tablesDone, rows, createdAt: header.created_at };
     } else {
       throw damaged();

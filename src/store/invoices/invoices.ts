@@ -121,6 +121,20 @@ export const lockInvoice: LockOffer = async (transaction, mid, invoiceId) => {
   return invoice && { uses: 1, isOpen: invoice.voidedAt === null };
 };
 
+/**
+ * Skips the numbers that invoices may have got since the moment $1, in a database that was restored from a backup of that
+ * moment: as many as a process makes for each account in that time, of which 30 days count, and in one window more. The
+ * first invoice of an account may be among them.
+ */
+export const SKIP_INVOICE_NUMBERS = `
+  insert into invoice_numbers (mid, last)
+  select a.mid, ${LIMITS.linksMost} * (1 + lost.windows)::int
+  from accounts a, (
+    select ceil(extract(epoch from least(greatest(statement_timestamp() - $1::timestamptz, '0'), '30 days'))
+      * 1000 / ${LIMITS.linkWindowMs}) as windows
+  ) lost
+  on conflict (mid) do update set last = invoice_numbers.last + excluded.last`;
+
 const CLAIM = claimStatement('invoices', 'invoice_id', ['mid', 'invoiceId', 'reminder', 'reminderAttempts', 'dueAt']);
 
 const RECORD = `
