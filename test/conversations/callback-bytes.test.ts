@@ -108,6 +108,14 @@ describe.each(FORMATS)('%s', (callback_format) => {
     expect(await callbacks.delivered(merchant)).toMatchObject([custom]);
   });
 
+  test('empty brackets in custom_data come back with the index that PHP gives them', async () => {
+    const merchant = await callbacks.newMerchant({ callback_format });
+    const sent = { 'custom_data[][sku]': 'tea', 'custom_data[][size]': 'L', 'custom_data[tags][]': 'new' };
+    expect((await shop.sale(sent, merchant)).status).toBe(200);
+    const numbered = { 'custom_data[0][sku]': 'tea', 'custom_data[1][size]': 'L', 'custom_data[tags][0]': 'new' };
+    expect(await callbacks.delivered(merchant)).toMatchObject([numbered]);
+  });
+
   test('custom_data cannot replace a field', async () => {
     const merchant = await callbacks.newMerchant({ callback_format });
     const custom = { 'custom_data[status]': 'DECLINED', 'custom_data[hash]': 'x', 'custom_data[custom_data]': 'y' };

@@ -7,7 +7,7 @@ export interface FormProblem {
   expected?: string;
 }
 
-/** The values under their full names, such as `parameters[a][0]` (`a[]` gets an index), and the problems of the body. */
+/** The values under their full names, such as `parameters[a][0]` (empty brackets get an index), and the problems of the body. */
 export interface Form {
   values: ReadonlyMap<string, string>;
   problems: readonly FormProblem[];
@@ -66,22 +66,32 @@ class Reader {
   /** Refuses what is malformed, and returns the name under which the value is kept. */
   #examine(name: string, value: string): string {
     if (value.includes('\0') || name.includes('\0')) this.refuse(name, 'This value is not valid.');
-    if (name.includes('[')) this.#checkNesting(name);
-    return name.endsWith('[]') ? this.#numbered(name.slice(0, -2)) : name;
+    return name.includes('[') && this.#isNestedWell(name) ? this.#numbered(name) : name;
   }
 
-  /** `a[]` is the next entry of the list `a`; it gets an index so that it does not replace the previous one. */
-  #numbered(list: string): string {
-    const length = this.#listLengths.get(list) ?? 0;
-    this.#listLengths.set(list, length + 1);
-    return `${list}[${length}]`;
+  /**
+   * `a[]` is the next entry of the list `a`, also in `a[][x]`: it gets an index, as PHP gives it, so that it does not
+   * replace the previous one.
+   */
+  #numbered(name: string): string {
+    let full = name;
+    for (let at = full.indexOf('[]'); at !== -1; at = full.indexOf('[]', at + 1)) {
+      const list = full.slice(0, at);
+      const length = this.#listLengths.get(list) ?? 0;
+      this.#listLengths.set(list, length + 1);
+      full = `${list}[${length}]${full.slice(at + 2)}`;
+    }
+    return full;
   }
 
-  #checkNesting(name: string): void {
-    if (!NAME.test(name)) this.refuse(name, 'This name is not valid.');
-    if (levelsOf(name, this.#limits.depth + 1) > this.#limits.depth) {
+  #isNestedWell(name: string): boolean {
+    const isValid = NAME.test(name);
+    const isTooDeep = levelsOf(name, this.#limits.depth + 1) > this.#limits.depth;
+    if (!isValid) this.refuse(name, 'This name is not valid.');
+    if (isTooDeep) {
       this.refuse(name, `This value is nested too deep. It should have ${this.#limits.depth} levels or less.`);
     }
+    return isValid && !isTooDeep;
   }
 
   addFile(name: string): void {

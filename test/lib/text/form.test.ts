@@ -389,6 +389,17 @@ describe('the entries below a name', () => {
         ['1', 'y'],
       ],
     ],
+    [
+      'empty brackets anywhere, counted from 0 in each list',
+      'custom_data[][x]=1&custom_data[][y]=2&custom_data[a][][x]=3&custom_data[][][]=4&custom_data[a][]=5',
+      [
+        ['0[x]', '1'],
+        ['1[y]', '2'],
+        ['a[0][x]', '3'],
+        ['2[0][0]', '4'],
+        ['a[1]', '5'],
+      ],
+    ],
     ['names of the prototype', 'custom_data[__proto__]=1', [['__proto__', '1']]],
     [
       'odd characters',
