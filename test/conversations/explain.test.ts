@@ -414,13 +414,14 @@ describe('passwords', () => {
       { [password]: 'x' },
       { [`custom_data[${password}]`]: 'x' },
       { hash: password },
+      { card_cvv2: password },
       { identifier: password.slice(0, 16), order_id: password.slice(16) },
     ];
-    for (const each of fields.slice(0, 6)) {
+    for (const each of fields.slice(0, 7)) {
       const body = await ask(formText(saleFields(shop.merchant, each)));
       expect(body.mistakes, Object.keys(each).join()).toContain('password_sent');
     }
-    expect((await ask(formText(saleFields(shop.merchant, fields[6])))).signed_text).toBe('***10.00USD***');
+    expect((await ask(formText(saleFields(shop.merchant, fields[7])))).signed_text).toBe('***10.00USD***');
     const session = signed('session', sessionFields({ order: { ...order, description: password } }), shop.merchant);
     const body = await ask(JSON.stringify(session));
     expect(body).toMatchObject({ matches: true, mistakes: ['password_sent'] });

@@ -1,7 +1,16 @@
 /** Every refusal of `/post`: its code, message and status; nothing is stored and nothing leaks. */
 import { describe, expect, test } from 'vitest';
+import { cardSale } from '../support/dialect.ts';
 import { entryOf, UNKNOWN_ROUTE } from '../support/entries.ts';
-import { type Fields, newOrderId, openShop, saleFields, sign, startTestGateway } from '../support/gateway.ts';
+import {
+  type Fields,
+  type Merchant,
+  newOrderId,
+  openShop,
+  saleFields,
+  sign,
+  startTestGateway,
+} from '../support/gateway.ts';
 import { operationFields } from '../support/operations.ts';
 
 const shop = openShop({ trustedProxies: ['127.0.0.0/8'] });
@@ -399,6 +408,30 @@ describe('the password of the account', () => {
       ]);
       expect(shop.logs.join('')).not.toContain(shop.merchant.password);
       expect(JSON.stringify(body)).not.toContain(shop.merchant.password);
+    },
+  );
+});
+
+describe('the password in a card field', () => {
+  const SENTENCE = 'This value contains the password of the account, which should never be sent.';
+  const withPassword = (merchant: Merchant, field: string): Fields => ({ [field]: `my ${merchant.password}!` });
+  const entriesOf = async (fields: Fields): Promise<string[]> =>
+    (await shop.post(fields)).body.errors.map(({ error_message }: { error_message: string }) => error_message);
+
+  test.each(['card_number', 'card_cvv2', 'card_exp_month', 'card_token'])(
+    '%s is refused, with and without the others',
+    async (field) => {
+      const merchant = await shop.newMerchant({ dialect: { card_sales: true } });
+      const fields = withPassword(merchant, field);
+      expect(await entriesOf(saleFields(shop.merchant, withPassword(shop.merchant, field)))).toContain(
+        `${field}: ${SENTENCE}`,
+      );
+      expect(await entriesOf(saleFields(merchant, fields))).toContain(`${field}: ${SENTENCE}`);
+      expect(await entriesOf({ ...cardSale(merchant, fields), hash: 'x' })).toContain(`${field}: ${SENTENCE}`);
+      const trans_id = newOrderId();
+      const status = { action: 'GET_TRANS_STATUS', client_key: merchant.client_key, trans_id, hash: 'x' };
+      expect(await entriesOf({ ...status, ...fields })).toEqual([`${field}: ${SENTENCE}`]);
+      expect(shop.logs.join('')).not.toContain(merchant.password);
     },
   );
 });

@@ -18,6 +18,7 @@ import { environmentOfKey, findAccount } from '../accounts/accounts.ts';
 import type { Account, Gateway } from '../context.ts';
 import { sees } from '../operators/principal.ts';
 import { hasOwnFacts, partsWith, type ReversedReading, reversedReadings } from '../requests/reversed-texts.ts';
+import { CARD_SECRETS } from '../requests/s2s-body.ts';
 import { readClaim } from './claim.ts';
 import { canonicalRecipe, sha1, textReader, type Variation } from './recipe.ts';
 import { otherRecipe, reversedRecipes, reversedVariations, valueIn } from './reversed.ts';
@@ -336,7 +337,7 @@ function requestFindings(
   return [
     ...keyFindings(gateway, account, request, value),
     ...request.problems.map(({ field, sentence }) => finding('unreadable_body', `${field}: ${sentence}`)),
-    ...passwordFindings(account, request),
+    ...passwordFindings(account, request, value),
     ...operation.signs.flatMap((name) => {
       if (isNested(name)) return finding('wrong_type', `${name}: ${SENTENCES.notSingle}`);
       const isNumber = account.settings['dialect.number_amounts'] && name.endsWith('amount');
@@ -378,10 +379,12 @@ function keyFindings(
 }
 
 /** Names the fields that contain a password of the account; the gateway refuses such a request. */
-function passwordFindings(account: Account, { texts }: RequestToExplain): Finding[] {
+function passwordFindings(account: Account, { texts }: RequestToExplain, value: (name: string) => string): Finding[] {
   const passwords = account.passwords();
   const contains = (text: string): boolean => passwords.some((password) => text.toLowerCase().includes(password));
-  for (const [name, text] of texts()) {
+  // The card is not among the texts.
+  const ofCard = CARD_SECRETS.map((name): [string, string] => [name, value(name)]);
+  for (const [name, text] of [...texts(), ...ofCard]) {
     if (!contains(name) && !contains(text)) continue;
     const field = contains(name) ? 'body' : printableName(name);
     return [
