@@ -352,4 +352,7 @@ test('the panel makes, shows, sends and voids an invoice', async () => {
   expect((await merchant.get('/admin/invoices?state=void')).text).toContain(made.location as string);
   const refused = await merchant.submit('/admin/invoices/new', { ...form, email: 'x', 'line.0.quantity': 'many' });
   expect([refused.status, refused.text.match(/class="error"/g)?.length]).toEqual([400, 2]);
+  const third = { 'line.2.description': 'Cup', 'line.2.quantity': 'many', 'line.2.unit_amount': '5' };
+  const wrong = await merchant.submit('/admin/invoices/new', { ...form, ...third, 'line.0.description': '' });
+  expect([wrong.status, wrong.text.match(/id="([^"]+)-error"/)?.[1]]).toEqual([400, 'line.2.quantity']);
 });

@@ -137,11 +137,14 @@ async function newInvoice(request: PanelRequest, problems: readonly Problem[] = 
   };
 }
 
-/** The lines of the form that have a description. */
+/** The positions of the lines in the form that have a description. */
+const filledLines = (form: ReadonlyMap<string, string>): number[] =>
+  [...Array(FORM_LINES).keys()].filter((index) => (form.get(`line.${index}.description`) ?? '').trim() !== '');
+
 function typedLines(form: ReadonlyMap<string, string>, currency: string): object[] {
   const decimal = (value: string | undefined): string => (value ?? '').trim().replace(',', '.');
-  return Array.from({ length: FORM_LINES }, (_, index) => `line.${index}.`)
-    .filter((name) => (form.get(`${name}description`) ?? '').trim() !== '')
+  return filledLines(form)
+    .map((index) => `line.${index}.`)
     .map((name) => ({
       description: form.get(`${name}description`),
       quantity: decimal(form.get(`${name}quantity`)),
@@ -167,7 +170,12 @@ async function make(request: PanelRequest): Promise<PanelAnswer> {
     return { redirect: pathOf(await makeInvoice(gateway, account, caller, body)) };
   } catch (error) {
     if (!(error instanceof Refusal) || error.error !== 'invalidData') throw error;
-    return newInvoice(request, error.problems);
+    const filled = filledLines(form);
+    const inForm = (field: string): string => field.replace(/^lines\.(\d+)/, (_, index) => `lines.${filled[index]}`);
+    return newInvoice(
+      request,
+      error.problems.map((problem) => ({ ...problem, field: inForm(problem.field) })),
+    );
   }
 }
 
