@@ -28,6 +28,8 @@ export async function isReviewDue(gateway: Gateway, payment: PaymentWithDetails)
  */
 export async function endReviewBefore(gateway: Gateway, payment: PaymentWithDetails, end: number): Promise<void> {
   if (!payment.isAuthorisation || payment.details.isCardCheck) return;
+  // Without rules there are no reviews, and a sale pays nothing for them.
+  if (gateway.ruleBook.current(payment.mid)?.rules.length === 0) return;
   const now = gateway.clock.now(payment.mid);
   const margin = Math.min(LIMITS.captureMarginMs, (end - now) / 2);
   await gateway.reviews.bringForward(payment, Math.floor(end - margin));
