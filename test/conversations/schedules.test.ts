@@ -329,6 +329,21 @@ describe('UPDATE_SCHEDULE', () => {
   });
 });
 
+describe('UPDATE_SCHEDULE of payments_count', () => {
+  test('to what is reached already: nothing more is charged', async () => {
+    const merchant = await shop.newMerchant();
+    const schedule_id = await created({ interval_unit: 'day' }, merchant);
+    await shop.sale({ schedule_id, recurring_init: 'Y' }, merchant);
+    await shop.advanceClock(2.5 * DAY, merchant.mid);
+    expect((await update(schedule_id, { payments_count: '2' }, merchant)).status).toBe(200);
+    await shop.advanceClock(5 * DAY, merchant.mid);
+    expect(await paymentsOf(schedule_id)).toHaveLength(3);
+    expect((await scheduleOf(merchant, schedule_id)).subscriptions).toMatchObject([
+      { state: 'finished', occurrences: 2 },
+    ]);
+  });
+});
+
 describe('DELETE_SCHEDULE', () => {
   test('answers with the id; a second time the schedule does not exist', async () => {
     const merchant = await shop.newMerchant();
