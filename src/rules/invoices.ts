@@ -1,4 +1,5 @@
 /** Invoices: their states, their members, and how their amounts are computed. */
+import { halfUp } from '../lib/money/decimal.ts';
 
 export const INVOICE_STATES = ['open', 'paid', 'overdue', 'void'] as const;
 export type InvoiceState = (typeof INVOICE_STATES)[number];
@@ -51,13 +52,10 @@ export function thousandths(text: string): bigint | undefined {
   return whole === undefined ? undefined : BigInt(whole + fraction.padEnd(3, '0'));
 }
 
-/** A quotient of numbers that are not negative, rounded half up. */
-export const dividedHalfUp = (dividend: bigint, divisor: bigint): bigint => (2n * dividend + divisor) / (2n * divisor);
-
 /** The net amount and the tax of a line: each is rounded half up to minor units. */
 export function lineAmounts(quantity: bigint, unitAmount: bigint, taxPercent: bigint): { net: bigint; tax: bigint } {
-  const net = dividedHalfUp(quantity * unitAmount, 1000n);
-  return { net, tax: dividedHalfUp(net * taxPercent, 100_000n) };
+  const net = halfUp(quantity * unitAmount, 1000n);
+  return { net, tax: halfUp(net * taxPercent, 100_000n) };
 }
 
 /** The number of an invoice, from its position among those of its account. */
