@@ -16,6 +16,9 @@ export type ReasonName = keyof typeof REASONS;
 /** Why a payment was submitted again: the issuer did not accept a request for an exemption. */
 export const AUTHENTICATION_REQUIRED = 'authentication required';
 
+/** What the history has of a submission if the 3DS directory did not answer: the payer was not authenticated. */
+export const UNANSWERED_AUTHENTICATION = 'unanswered';
+
 export const RISK_REASONS = {
   blocked: "Refused by the merchant's rules.",
   overLimit: "The account's limit is reached.",

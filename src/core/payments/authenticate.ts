@@ -64,8 +64,8 @@ async function authenticateAndSubmit(
   const started = performance.now();
   const took = (): number => Math.round(performance.now() - started);
   const answer = await authenticate(gateway, payment, account, card, browser, threeDs);
-  if (answer === undefined || answer.kind === 'notEnrolled')
-    return submit(gateway, payment, account, { card, browser, threeDs });
+  if (answer === undefined || answer.kind === 'notEnrolled' || answer.kind === 'unanswered')
+    return submit(gateway, payment, account, { card, browser, threeDs, isUnanswered: answer?.kind === 'unanswered' });
   const { authentication } = answer;
   if (answer.kind === 'challenge') {
     const kept = payment.details.card;
@@ -98,7 +98,7 @@ async function authenticateAndSubmit(
   );
 }
 
-/** Undefined if the directory does not answer: the card is then submitted without a liability shift. */
+/** If the directory does not answer, the card is submitted without a liability shift. Undefined if there is none to ask. */
 async function authenticate(
   gateway: Gateway,
   payment: PaymentWithDetails,
@@ -127,7 +127,7 @@ async function authenticate(
     });
   } catch (error) {
     gateway.log.warn({ err: error, payment_id: payment.paymentId }, 'the 3DS directory did not answer');
-    return undefined;
+    return { kind: 'unanswered' } as const;
   }
 }
 

@@ -24,6 +24,8 @@ import { secretsOf } from './secrets.ts';
 export interface CardFields extends Pick<SubmittedWallet, 'cryptogram' | 'eci'> {
   card?: CardData | undefined;
   authentication?: Authentication | undefined;
+  /** The 3DS directory was asked, and did not answer. */
+  isUnanswered?: boolean | undefined;
   browser?: BrowserData | undefined;
   /** The token of a device wallet, for a provider that opens it itself. */
   walletToken?: Secret | undefined;

@@ -1,8 +1,7 @@
 /** Submits payments to their provider, and to the next route if the provider did not get one or declined it softly. */
-import type { Authentication } from '../../connectors/connector.ts';
 import { NO_CONNECTOR } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
-import { AUTHENTICATION_REQUIRED, DECLINE_CAUSES, REASONS } from '../../rules/reasons.ts';
+import { AUTHENTICATION_REQUIRED, DECLINE_CAUSES, REASONS, UNANSWERED_AUTHENTICATION } from '../../rules/reasons.ts';
 import type { PaymentWithDetails } from '../../store/payments/payments.ts';
 import { capabilitiesOf } from '../connections/connectors.ts';
 import { learned } from '../connections/provider-data.ts';
@@ -41,7 +40,7 @@ export async function submit(
       limited++;
       continue;
     }
-    if (!next) return writeSubmission(gateway, current, account, answer, cardFields.authentication);
+    if (!next) return writeSubmission(gateway, current, account, answer, cardFields);
     const isAuthenticatedThere = capabilitiesOf(gateway, next.connector)?.authentication === 'provider';
     if (authenticate && gateway.threeDs && !isAuthenticatedThere) return authenticate(next);
     current = next;
@@ -54,9 +53,10 @@ function writeSubmission(
   payment: PaymentWithDetails,
   account: Account,
   answer: ProviderAnswer,
-  authentication: Authentication | undefined,
+  { authentication, isUnanswered }: CardFields,
 ): Promise<PaymentWithDetails> {
-  const call = authentication ? { ...answer.call, authentication: authentication.transStatus } : answer.call;
+  const result = authentication?.transStatus ?? (isUnanswered ? UNANSWERED_AUTHENTICATION : undefined);
+  const call = result === undefined ? answer.call : { ...answer.call, authentication: result };
   if (answer.kind === 'outcome') return applyOutcome(gateway, payment, account, answer.outcome, call, authentication);
   if (answer.kind === 'notSent') {
     const declineReason =

@@ -12,6 +12,7 @@ import {
   type LedgerRow,
   type PaymentPrices,
 } from '../../rules/ledger-entries.ts';
+import { UNANSWERED_AUTHENTICATION } from '../../rules/reasons.ts';
 import { types } from '../database/database.ts';
 import { CARD_NETWORK } from '../payments/search-row.ts';
 import { readAssignments } from '../prices/assignments.ts';
@@ -22,7 +23,8 @@ import { readTerms } from '../settlements/terms.ts';
 const quoted = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ');
 
 /** SQL: whether a history row `h` records an authentication of the payer (3DS). */
-const IS_AUTHENTICATION = `(h.call ->> 'verb' = 'authenticate' or h.call ? 'authentication')`;
+const IS_AUTHENTICATION = `(h.call ->> 'verb' = 'authenticate'
+  or h.call ->> 'authentication' <> '${UNANSWERED_AUTHENTICATION}')`;
 
 /** SQL: whether a history row `h` concerns the ledger. */
 const IS_READ = `(h.amount is not null or h.event in (${quoted(LEDGER_EVENTS)})

@@ -218,7 +218,7 @@ export interface CallRecord {
   reason?: string | undefined;
   /** The amount that the provider reported, if it is not the expected one: minor units. */
   reported?: { amount: string; currency: string } | undefined;
-  /** The result of the authentication of the payer (3DS) with which the payment was submitted. */
+  /** The result of the authentication of the payer (3DS) with which the payment was submitted, or that there was no answer. */
   authentication?: string | undefined;
   /** The provider's id of the chargeback that was reported. */
   chargeback?: string | undefined;

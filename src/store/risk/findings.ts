@@ -1,6 +1,6 @@
 /** What is read for decisions of risk rules: velocities, list entries, the operator's data and volumes of accounts. */
 import { LIMITS } from '../../rules/limits.ts';
-import { AUTHENTICATION_REQUIRED } from '../../rules/reasons.ts';
+import { AUTHENTICATION_REQUIRED, UNANSWERED_AUTHENTICATION } from '../../rules/reasons.ts';
 import type { RiskDecision } from '../../rules/risk/actions.ts';
 import { type LowValueUse, NO_LOW_VALUE_USE } from '../../rules/risk/exemptions.ts';
 import { RANGE_DIGITS } from '../../rules/risk/list-kinds.ts';
@@ -77,13 +77,18 @@ const LOOK_UP = `
 
 /**
  * The payments of a card by the exemption of low amounts since its last payment without an exemption. If the bank wanted
- * an authentication all the same, the payment was made without one.
+ * an authentication all the same, the payment was made without one. A payment whose 3DS directory did not answer had no
+ * authentication, and does not begin a new count.
  */
 const COUNT_LOW_VALUE = `
   with d as (
     select i.n, d.at, d.amount, d.currency = i.currency as is_counted, d.three_ds ->> 'reason' as reason,
       p.route_reason like '%${AUTHENTICATION_REQUIRED}%' as is_refused,
-      p.state in ('PENDING', 'SETTLED', 'REFUND', 'CHARGEBACK') and d.three_ds ->> 'requested' is distinct from 'none' as is_plain
+      p.state in ('PENDING', 'SETTLED', 'REFUND', 'CHARGEBACK') and d.three_ds ->> 'requested' is distinct from 'none' as is_plain,
+      exists (
+        select from history h where h.mid = p.mid and h.payment_id = p.payment_id
+          and h.call ->> 'authentication' = '${UNANSWERED_AUTHENTICATION}'
+      ) as is_unanswered
     from jsonb_to_recordset($1::jsonb) as i(n int, mid uuid, payment_id uuid, card_key text, currency text, since timestamptz)
     join risk_decisions d on d.card_key = i.card_key and d.at > i.since and d.mid = i.mid and d.payment_id <> i.payment_id
       and d.decision <> 'block'
@@ -92,7 +97,7 @@ const COUNT_LOW_VALUE = `
   )
   select n, count(*)::int as count, coalesce(sum(amount) filter (where is_counted), 0)::bigint as amount from d
   where reason = 'low_value' and is_refused is not true and not exists (
-    select from d later where later.n = d.n and later.at > d.at and (later.is_plain or later.is_refused)
+    select from d later where later.n = d.n and later.at > d.at and (later.is_plain or later.is_refused) and not later.is_unanswered
   )
   group by n`;
 

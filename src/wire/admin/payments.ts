@@ -264,6 +264,7 @@ const callView = ({ call, at }: HistoryRow) => ({
   outcome: call?.outcome,
   reason: call?.reason ?? null,
   took_ms: call?.tookMs,
+  authentication: call?.authentication ?? null,
   reported: call?.reported ? reportedAmount(call.reported) : null,
   at: wireDate(at),
 });

@@ -102,6 +102,10 @@ const providerCall = object({
   outcome: text,
   reason: described(orNull(text), 'Why the provider declined, or why there was no answer.'),
   took_ms: integer,
+  authentication: described(
+    orNull(text),
+    'The `transStatus` of 3DS with which the card was submitted; `unanswered` if the directory did not answer.',
+  ),
   reported: described(orNull(text), 'The amount and the currency that were reported in place of the expected ones.'),
   at: date,
 });

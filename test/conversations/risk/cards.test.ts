@@ -262,6 +262,24 @@ describe('the exemption of low amounts', () => {
     await shop.admin('DELETE', `/risk/rules/${rule}`);
   });
 
+  test('does not begin anew with a payment whose directory did not answer', async () => {
+    const rule = await newRule(lowValue);
+    const card = { card_number: '4222222222222220' };
+    for (let count = 0; count < 5; count++) expect(await asked(card)).toBe('low_value');
+    const { threeDs } = shop.gateway;
+    const authenticate = () => Promise.reject(new Error('No answer.'));
+    shop.gateway.threeDs = threeDs && { ...threeDs, authenticate };
+    const { trans_id, status } = await sell(card);
+    shop.gateway.threeDs = threeDs;
+    const { provider_calls, risk } = await shop.inspect(trans_id);
+    expect([status, risk.three_ds.reason]).toEqual(['SETTLED', null]);
+    expect(provider_calls).toMatchObject([{ verb: 'submit', authentication: 'unanswered' }]);
+    expect(await asked(card)).toBeNull();
+    // The bank was asked this time.
+    expect(await asked(card)).toBe('low_value');
+    await shop.admin('DELETE', `/risk/rules/${rule}`);
+  });
+
   test('in euros: up to 30.00 at a time and 100.00 together; what was declined does not count', async () => {
     const rule = await newRule(lowValue);
     const pay = (order_amount: string, card_exp_month = '01') =>
