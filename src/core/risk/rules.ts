@@ -1,4 +1,5 @@
 /** Risk rules: creates, changes and deletes them, and tries them on a payment that is only described. */
+import { isDeepStrictEqual } from 'node:util';
 import { FIRST_ID, isUuid, newId } from '../../lib/crypto/id.ts';
 import { canonicalAddress } from '../../lib/http/address.ts';
 import { isObject } from '../../lib/text/json.ts';
@@ -141,6 +142,12 @@ export async function requireRule(gateway: Gateway, principal: Viewer, ruleId: s
   return rule;
 }
 
+type Deeds = Pick<RuleTerms, 'state' | 'condition' | 'action'>;
+
+/** Whether a rule does something else than before; its name and its priority do nothing. */
+export const doesOther = (wanted: Deeds, before: Deeds): boolean =>
+  !isDeepStrictEqual([wanted.state, wanted.condition, wanted.action], [before.state, before.condition, before.action]);
+
 export async function changeRule(
   gateway: Gateway,
   principal: Viewer,
@@ -156,7 +163,7 @@ export async function changeRule(
   // A condition that stays was checked before, perhaps for a caller who may use more lists.
   if (change.condition !== undefined)
     await requireLists(gateway, principal, found.mid, readCondition(change.condition));
-  await confirm(wanted);
+  if (doesOther(wanted, found)) await confirm(wanted);
   const changed = await gateway.riskRules.change(found.ruleId, by.name, gateway.clock.real(), (row) => {
     const before = Object.fromEntries(Object.keys(change).map((name) => [name, row[name as keyof RuleTerms]]));
     const facts = { mid: row.mid, subject: row.ruleId, before, after: { ...change } };

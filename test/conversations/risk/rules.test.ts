@@ -176,6 +176,21 @@ describe('a rule that would stop most payments', () => {
     expect((await newRule(merchant, { condition, confirm: true })).status).toBe(201);
   });
 
+  test('is renamed without a confirmation, and does something else only with one', async () => {
+    const merchant = await shop.newMerchant();
+    for (let count = 0; count < 12; count++) await pay(merchant);
+    const condition = amountAbove('1.00');
+    const { body: rule } = await newRule(merchant, { condition, confirm: true });
+    const change = async (sent: object) =>
+      (await shop.admin('PATCH', `/risk/rules/${rule.rule_id}`, sent)).body.errors?.[0]?.param;
+    expect(await change({ name: 'Renamed' })).toBeUndefined();
+    expect(await change({ name: 'Once more', priority: 7, condition, state: 'on' })).toBeUndefined();
+    expect(await change({ condition: amountAbove('2.00') })).toBe('confirm');
+    expect(await change({ action: { kind: 'review', hours: 24, then: 'refuse' } })).toBe('confirm');
+    expect(await change({ state: 'shadow' })).toBeUndefined();
+    expect(await change({ state: 'on' })).toBe('confirm');
+  });
+
   test('is changed to that only with a confirmation', async () => {
     const merchant = await shop.newMerchant();
     for (let count = 0; count < 12; count++) await pay(merchant);

@@ -1,9 +1,16 @@
 /** The pages on risk rules: the rules, and a form that builds one from choices. */
-import { isDeepStrictEqual } from 'node:util';
 import type { BackTestResult, RiskRule } from '../../../core/context.ts';
 import { recentEffect, requireConfirmed } from '../../../core/risk/back-tests.ts';
 import { listLists } from '../../../core/risk/lists.ts';
-import { changeRule, createRule, deleteRule, listRules, readRule, requireRule } from '../../../core/risk/rules.ts';
+import {
+  changeRule,
+  createRule,
+  deleteRule,
+  doesOther,
+  listRules,
+  readRule,
+  requireRule,
+} from '../../../core/risk/rules.ts';
 import { keysetPage } from '../../../lib/http/keyset-page.ts';
 import { type Html, html } from '../../../lib/text/html.ts';
 import { Refusal } from '../../../rules/errors.ts';
@@ -186,9 +193,7 @@ const STOPPING: readonly ActionKind[] = ['block', 'review', 'score'];
 
 /** Whether a rule begins to stop payments, or stops other ones than before: what it would have done is shown first. */
 const stopsOthers = (wanted: Pick<RiskRule, 'state' | 'condition' | 'action'>, rule: RiskRule | undefined): boolean =>
-  wanted.state === 'on' &&
-  STOPPING.includes(wanted.action.kind) &&
-  (rule?.state !== 'on' || !isDeepStrictEqual([wanted.condition, wanted.action], [rule.condition, rule.action]));
+  wanted.state === 'on' && STOPPING.includes(wanted.action.kind) && (rule === undefined || doesOther(wanted, rule));
 
 async function save(request: PanelRequest): Promise<PanelAnswer> {
   const { gateway, session, caller, params, form } = request;
