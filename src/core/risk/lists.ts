@@ -116,6 +116,10 @@ async function entriesOf(
   for (const { path, value, paymentId, reason, expiresAt } of given) {
     if (expiresAt !== undefined && expiresAt <= gateway.clock.now(list.mid ?? undefined))
       throw invalidField(`${path}.expires_at`, 'This value should be in the future.');
+    if (reason !== undefined && !isText(reason, LIMITS.riskReasonLength))
+      throw invalidField(`${path}.reason`, SENTENCES.invalid, {
+        expected: `A text of ${LIMITS.riskReasonLength} characters or less.`,
+      });
     if (reason !== undefined && hasCardNumber(reason)) throw invalidField(`${path}.reason`, SENTENCES.cardNumber);
     const text =
       paymentId === undefined ? readValue(list, value, path) : await cardOf(gateway, principal, list, paymentId, path);
@@ -165,10 +169,6 @@ function entryOf({ line, cells: { value, reason, expires_at } }: CsvRow<(typeof 
   if (expires_at !== '' && expiresAt === undefined)
     throw invalidField(`${path}.expires_at`, SENTENCES.invalid, {
       expected: 'A date and time, such as 2026-12-31T12:00:00Z.',
-    });
-  if (!isText(reason, LIMITS.riskReasonLength))
-    throw invalidField(`${path}.reason`, SENTENCES.invalid, {
-      expected: `A text of ${LIMITS.riskReasonLength} characters or less.`,
     });
   return { path, value, reason, expiresAt };
 }

@@ -41,6 +41,7 @@ describe('an entry', () => {
     ['email', {}, 'items[1].value'],
     ['email', { value: 'jo@example.com', expires_at: 'soon' }, 'items[1].expires_at'],
     ['email', { value: 'jo@example.com', reason: 7 }, 'items[1].reason'],
+    ['email', { value: 'jo@example.com', reason: 'x'.repeat(256) }, 'items[1].reason'],
   ])('of the kind %s that is not valid is refused with its place: %j', async (kind, wrong, place) => {
     const merchant = await shop.newMerchant();
     const list = await newList(merchant, kind);

@@ -178,7 +178,7 @@ const add = (request: PanelRequest): Promise<PanelAnswer> =>
       const list = await requireList(gateway, session.principal, params.listId ?? '');
       const value = form.get('value')?.trim() ?? '';
       const expiresAt = expiryOf(form.get('expires'));
-      const reason = form.get('reason')?.trim().slice(0, LIMITS.riskReasonLength);
+      const reason = form.get('reason')?.trim();
       const named = list.kind === 'card' ? { paymentId: value } : { value };
       await addEntries(gateway, session.principal, caller, list.listId, [
         { path: 'entry', reason, expiresAt, ...named },

@@ -14,7 +14,6 @@ import {
   removeEntry,
   requireOwner,
 } from '../../../core/risk/lists.ts';
-import { isText } from '../../../lib/text/json.ts';
 import { wireDate } from '../../../lib/time/clock.ts';
 import { dateTime as readDateTime } from '../../../lib/time/date-time.ts';
 import { invalidField } from '../../../rules/errors.ts';
@@ -128,10 +127,6 @@ function readEntry(item: unknown, index: number): NewEntry {
   if (payment_id !== undefined && (typeof payment_id !== 'string' || value !== undefined))
     throw invalidField(`${path}.payment_id`, SENTENCES.invalid, {
       expected: 'The id of a payment, in place of a value.',
-    });
-  if (reason !== undefined && reason !== null && !isText(reason, LIMITS.riskReasonLength))
-    throw invalidField(`${path}.reason`, SENTENCES.invalid, {
-      expected: `A text of ${LIMITS.riskReasonLength} characters or less.`,
     });
   const hasExpiry = expires_at !== undefined && expires_at !== null;
   const expiresAt = hasExpiry && typeof expires_at === 'string' ? readDateTime(expires_at) : undefined;
