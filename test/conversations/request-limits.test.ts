@@ -63,14 +63,21 @@ describe('an account', () => {
     expectRefusals(await flood(() => statusOf(merchant)), 1);
   });
 
-  test('is refused after the check of the key, and before every later check', async () => {
-    const merchant = await shop.newMerchant({ requests_per_second: 1, ip_allowlist: ['203.0.113.7'] });
+  test('is refused after the checks of the key and the address, and before every later check', async () => {
+    const merchant = await shop.newMerchant({ requests_per_second: 1 });
     const good = saleFields(merchant);
     const answers = await flood(() => shop.post({ ...good, hash: 'wrong', brand: '' }));
     expectRefusals(answers, 1);
     expect(new Set(answers.map(({ body }) => body.error_message))).toEqual(
-      new Set(['Too many requests.', 'Request from this ip is not allowed.']),
+      new Set(['Too many requests.', 'Request data is invalid.']),
     );
+    await shop.admin('PATCH', `/accounts/${merchant.mid}`, { ip_allowlist: ['203.0.113.7'] });
+    const before = await limited('account');
+    const foreign = await flood(() => shop.post({ ...good, hash: 'wrong', brand: '' }));
+    expect(new Set(foreign.map(({ body }) => body.error_message))).toEqual(
+      new Set(['Request from this ip is not allowed.']),
+    );
+    expect(await limited('account')).toBe(before);
     const earlier = await flood(() => shop.post({ ...good, action: 'NOPE' }));
     expect(new Set(earlier.map(({ status }) => status))).toEqual(new Set([404]));
   });
