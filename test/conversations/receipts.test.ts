@@ -1,7 +1,17 @@
 /** Receipts: the page behind the payment link, and the e-mail, which is written with the settlement and sent once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { processEverythingDue } from '../../src/core/due/due.ts';
-import { type Body, cardForm, checkoutOf, fill, inputs, marked, show, VCARD } from '../support/checkout.ts';
+import {
+  type Body,
+  cardForm,
+  checkoutOf,
+  fill,
+  inputs,
+  marked,
+  sessionFields,
+  show,
+  VCARD,
+} from '../support/checkout.ts';
 import { type Merchant, openShop, type TestGateway } from '../support/gateway.ts';
 import { headersOf, partsOf, type ReceivedMail, startMailServer, type TestMailServer } from '../support/mail.ts';
 import { signedIn } from '../support/operators.ts';
@@ -159,16 +169,28 @@ describe('the e-mail', () => {
     expect(only().to).toEqual([MAIL]);
   });
 
+  /** A session refuses such an address, but an earlier version may have stored it. */
+  async function paidWithHeader(): Promise<string> {
+    const email = `${MAIL}\r\nBcc: eve@evil.example`;
+    const fields = { customer: { email }, methods: ['vcard'] };
+    expect((await checkout.send('session', sessionFields(fields), merchant)).status).toBe(400);
+    const { url, id } = await checkout.open({ ...CUSTOMER, methods: ['vcard'] }, merchant);
+    const payer = JSON.stringify({ email });
+    await shop.rows(`update payments set details = details || jsonb_build_object('payer', '${payer}'::jsonb)
+      || jsonb_build_object('session', details -> 'session' || jsonb_build_object('payer', '${payer}'::jsonb))
+      where payment_id = '${id}'`);
+    expect((await fill(url, VCARD.success)).status).toBe(303);
+    expect((await shop.inspect(id)).details.payer).toEqual({ email });
+    return id;
+  }
+
   test.each<[string, () => Promise<string>]>([
     ['a payment that was declined', async () => (await checkout.paid(CUSTOMER, merchant, 'decline')).id],
     ['a payer without an address', async () => (await checkout.paid({}, merchant)).id],
     ['an account that did not ask for it', async () => (await paid({}, shop.merchant)).id],
     ['an address that is none', async () => (await paid({ customer: { email: 'ada' } })).id],
     ['two addresses', async () => (await paid({ customer: { email: `${MAIL}, eve@evil.example` } })).id],
-    [
-      'a header in the address',
-      async () => (await paid({ customer: { email: `${MAIL}\r\nBcc: eve@evil.example` } })).id,
-    ],
+    ['a header in the address', paidWithHeader],
   ])('is not sent for %s', async (_, pay) => {
     const id = await pay();
     await work();
