@@ -796,6 +796,7 @@ describe('payment details', () => {
           reason: null,
           took_ms: expect.any(Number),
           reported: null,
+          authentication: null,
           at: expect.stringMatching(DATE),
         },
         expect.objectContaining({ verb: 'expiry', connector: 'vcard', connection_id: null, outcome: 'done' }),

@@ -237,7 +237,7 @@ describe('while a restore is held', () => {
     await shop.advanceClock(25 * 3600, merchant.mid);
     expect(await shop.inspect(trans_id)).toMatchObject(waiting);
     await shop.rows(
-      `update risk_decisions set review_state = 'refused', review_due_at = now() where payment_id = '${trans_id}'`,
+      `update risk_decisions set review_state = 'refused', review_due_at = date_trunc('milliseconds', now()) where payment_id = '${trans_id}'`,
     );
     await processEverythingDue(shop.gateway);
     expect(await shop.inspect(trans_id)).toMatchObject(waiting);

@@ -109,9 +109,7 @@ export function createReviewStore({ query, pool }: Database): ReviewStore {
       const { numAffectedRows } = await sql`update risk_decisions
         set review_state = ${state}, review_due_at = ${isoOrNull(dueAt)}
         where mid = ${mid} and payment_id = ${paymentId} and review_state = ${reviewState}
-          and date_trunc('milliseconds', review_due_at) is not distinct from ${isoOrNull(reviewDueAt)}::timestamptz`.execute(
-        query,
-      );
+          and review_due_at is not distinct from ${isoOrNull(reviewDueAt)}::timestamptz`.execute(query);
       return numAffectedRows === 1n;
     },
     async bringForward({ mid, paymentId }, dueAt) {

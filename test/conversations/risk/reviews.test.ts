@@ -151,7 +151,7 @@ describe('a payment that a rule sends to the review', () => {
     const merchant = await reviewed();
     const { trans_id } = await pay(merchant);
     await shop.rows(
-      `update risk_decisions set review_state = 'approved', review_due_at = now() where payment_id = '${trans_id}'`,
+      `update risk_decisions set review_state = 'approved', review_due_at = date_trunc('milliseconds', now()) where payment_id = '${trans_id}'`,
     );
     await processEverythingDue(shop.gateway);
     expect((await shop.status(trans_id, merchant)).body.status).toBe('SETTLED');
