@@ -334,7 +334,6 @@ export const wholeNumber = (least: number, most: number): Kind => ({
   schema: { type: 'integer', minimum: least, maximum: most },
 });
 
-/** A day of a month, for schedules that count in months. */
 /** The moment at which a date begins, in UTC; undefined for a day that does not exist. */
 export function startOfDate(text: string): number | undefined {
   const moment = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
