@@ -207,6 +207,13 @@ describe('failover', () => {
     }
     const dismissed = await shop.admin('POST', `/payments/${trans_id}/attention`, { resolve: 'dismiss' });
     expect(dismissed.body).toMatchObject({ attention: null, status: 'SETTLED' });
+    // A webhook that is repeated marks it no more.
+    const { length } = await shop.events(trans_id);
+    await receiveNotifications(shop.gateway, `upstream/${first}`, [
+      { eventId: randomUUID(), reference: trans_id, body: { reference: trans_id, type: 'payment', status: 'settled' } },
+    ]);
+    expect((await shop.inspect(trans_id)).attention).toBe(null);
+    expect(await shop.events(trans_id)).toHaveLength(length);
   });
 
   test('a connection that keeps failing is skipped, and its health shows why', async () => {

@@ -26,13 +26,15 @@ export const strongerMark = (present: Attention | null, added: Attention): Atten
 export const LATE_REPORTS: readonly string[] = ['noted settled', 'noted captured', 'noted authorised'];
 const DECISIONS: readonly string[] = ['attended', 'acceptedLate'];
 
+/** Whether a report is about another submission of the payment, or about another payment that the provider made of it. */
+export const isElsewhere = ({ connector }: Payment, { call }: HistoryRow): boolean =>
+  call !== null && (call.connector !== connector || call.submission !== undefined || call.reason !== undefined);
+
 /** Whether the payment has a late success about which nobody has decided. */
-function hasLateSuccess({ connector }: Payment, history: readonly HistoryRow[]): boolean {
-  // A report about a payment that has succeeded is a repetition, unless it names another submission or payment.
-  const isLate = ({ event, toState, call }: HistoryRow): boolean =>
-    LATE_REPORTS.includes(event) &&
-    (isRetriable(toState) ||
-      (call !== null && (call.connector !== connector || call.submission !== undefined || call.reason !== undefined)));
+function hasLateSuccess(payment: Payment, history: readonly HistoryRow[]): boolean {
+  // A report about a payment that has succeeded is a repetition, unless it is about another one.
+  const isLate = (row: HistoryRow): boolean =>
+    LATE_REPORTS.includes(row.event) && (isRetriable(row.toState) || isElsewhere(payment, row));
   const last = history.findLast((row) => isLate(row) || DECISIONS.includes(row.event));
   return last !== undefined && isLate(last) && !history.some(({ event }) => event === 'lateRefunded');
 }

@@ -89,18 +89,29 @@ export async function recordWrongAmount(
   return transition.after;
 }
 
-/** Records that the provider reports money besides that of the payment: the operator has to look at it. */
+/**
+ * Records once that the provider reports money besides that of the payment, however often it does: the operator has to look
+ * at it.
+ */
 export async function recordFormerSuccess(
   gateway: Gateway,
   payment: PaymentWithDetails,
   event: 'settled' | 'authorised',
   call: CallRecord,
 ): Promise<void> {
-  await writeWithRetry(gateway, payment, (before, now): Transition => {
+  const noted = `noted ${event}` as const;
+  const isKnown = (row: HistoryRow): boolean =>
+    row.event === noted &&
+    row.call?.connector === call.connector &&
+    row.call.submission === call.submission &&
+    row.call.reason === call.reason;
+  const written = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition | undefined> => {
+    if ((await gateway.payments.history(before)).some(isKnown)) return undefined;
     const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'late_success') };
-    return { before, after, event: `noted ${event}`, actor: 'provider', call };
+    return { before, after, event: noted, actor: 'provider', call };
   });
-  gateway.log.warn({ payment_id: payment.paymentId, event }, 'the provider reports the payment as paid once more');
+  if (written)
+    gateway.log.warn({ payment_id: payment.paymentId, event }, 'the provider reports the payment as paid once more');
 }
 
 /**

@@ -19,7 +19,7 @@ import type { Gateway } from '../context.ts';
 import { isPaidByOthers } from '../links/claims.ts';
 import { restartVolumes } from '../risk/volume.ts';
 import { withHistory, writeWithRetry } from './advance.ts';
-import { LATE_REPORTS, markBelow } from './marks.ts';
+import { isElsewhere, LATE_REPORTS, markBelow } from './marks.ts';
 import { type Initiator, LATE_OPERATIONS, type OperationPlan, type OperationResult, operate } from './operate.ts';
 import { idempotencyKeyOf } from './operation-ids.ts';
 import type { Requester } from './refund-limit.ts';
@@ -40,7 +40,7 @@ export interface LateMoney {
   currency: string;
   /** The amount is only reserved. */
   isReserved: boolean;
-  /** The connection that has the money is not that of the payment, which went on to another route. */
+  /** Another submission has the money, or another payment at the provider: operations on this one do not reach it. */
   isElsewhere: boolean;
 }
 
@@ -59,10 +59,11 @@ const WRONG_AMOUNT = /^(settled|authorised), wrong amount$/;
 
 /** What the provider reported last of what the mark is about; undefined if it reported no amount that can be read. */
 export function lateMoney(
-  { amount, currency, connector, attention }: Payment,
+  payment: Payment,
   history: readonly HistoryRow[],
   operations: readonly OperationRow[],
 ): LateMoney | undefined {
+  const { amount, currency, attention } = payment;
   const isWrong = ({ event, call }: HistoryRow): boolean =>
     event === 'doubted' && WRONG_AMOUNT.test(call?.outcome ?? '');
   const report = history.findLast(
@@ -71,11 +72,11 @@ export function lateMoney(
       (attention !== 'late_success' && isWrong(row)),
   );
   if (!report) return undefined;
-  const isElsewhere = (report.call?.connector ?? connector) !== connector;
+  const place = { isElsewhere: isElsewhere(payment, report) };
   if (isWrong(report)) {
     const reported = report.call?.reported;
     const isReserved = report.call?.outcome.startsWith('authorised') === true;
-    return reported && { amount: BigInt(reported.amount), currency: reported.currency, isReserved, isElsewhere };
+    return reported && { amount: BigInt(reported.amount), currency: reported.currency, isReserved, ...place };
   }
   // A capture may be of a part: of ours, or as the provider reports it.
   const ours = operations.findLast(({ verb, state }) => verb === 'capture' && state === 'done')?.amount;
@@ -84,7 +85,7 @@ export function lateMoney(
     amount: (report.event === 'noted captured' ? ours : part) ?? amount,
     currency,
     isReserved: report.event === 'noted authorised',
-    isElsewhere,
+    ...place,
   };
 }
 
@@ -120,7 +121,7 @@ export async function resolveAttention(
   if (!money)
     throw refuse('The provider has not reported an amount. Look the payment up there, then dismiss the mark.');
   if (money.isElsewhere) {
-    throw refuse('Another connection than that of the payment has the money: refund it there, then dismiss the mark.');
+    throw refuse('Another submission of this payment has the money: refund it at the provider, then dismiss the mark.');
   }
   if (resolve === 'accept') {
     await requireAcceptable(gateway, payment, money);

@@ -1,5 +1,7 @@
 /** Risk rules and cards: lists by payment, card ranges, and what rules ask 3-D Secure for. */
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { receiveNotifications } from '../../../src/core/payments/notifications.ts';
 import { BRAND_EXPECTATIONS } from '../../support/brand-expectations.ts';
 import { show, submitPage } from '../../support/checkout.ts';
 import { cardSalesOf } from '../../support/dialect.ts';
@@ -208,6 +210,16 @@ describe('3-D Secure', () => {
       const declined = await sell(card);
       expect(declined.status).toBe('DECLINED');
       expect(await shop.events(declined.trans_id)).toEqual(['opened', 'rerouted', 'declined']);
+      // Operations of the gateway reach the second submission only.
+      const { trans_id: reference } = declined;
+      await receiveNotifications(shop.gateway, 'upstream', [
+        { eventId: randomUUID(), reference, body: { reference, type: 'payment', status: 'settled' } },
+      ]);
+      expect(await shop.inspect(reference)).toMatchObject({ status: 'DECLINED', attention: 'late_success' });
+      for (const resolve of ['accept', 'refund']) {
+        const { body } = await shop.admin('POST', `/payments/${reference}/attention`, { resolve });
+        expect(body.errors?.[0].error_message).toMatch(/^resolve: Another submission of this payment has the money/);
+      }
     },
   );
 
