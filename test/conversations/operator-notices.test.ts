@@ -1,7 +1,9 @@
 /** E-mails that tell operators what is new: chosen by each for itself, sent once, about its own accounts only. */
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nextSummaryAt, sendDueNotices } from '../../src/core/operators/notices.ts';
 import { openShop, PROVIDER_POLL } from '../support/gateway.ts';
+import { waitingLocksOf } from '../support/held-rows.ts';
 import { shortenLimits } from '../support/limits.ts';
 import { headersOf, partsOf, startMailServer, type TestMailServer } from '../support/mail.ts';
 import { brandSale, operationsOf } from '../support/operations.ts';
@@ -150,4 +152,25 @@ test.each([
   ['2026-12-31T12:00:00Z', '2027-01-04T07:00:00.000Z'],
 ])('the summary after %s is sent at %s', (now, next) => {
   expect(new Date(nextSummaryAt(Date.parse(now))).toISOString()).toBe(next);
+});
+
+test('an operator who is removed while it chooses is sent to the sign-in', async () => {
+  const operator = await signedIn(shop, 'owner');
+  const locker = new pg.Client(shop.connection);
+  await locker.connect();
+  try {
+    await locker.query('begin; lock table operator_notices');
+    const isWaiting = (locks: number) =>
+      expect.poll(() => shop.rows(waitingLocksOf()), { interval: 10 }).toEqual([{ locks }]);
+    const choosing = operator.submit('/admin/me/notices', { chargebacks: '1' });
+    await isWaiting(1);
+    const removing = shop.admin('DELETE', `/operators/${operator.operatorId}`);
+    await isWaiting(2);
+    await locker.query('rollback');
+    expect((await removing).status).toBe(200);
+    const { status, headers } = await choosing;
+    expect([status, headers.get('location')]).toEqual([303, '/admin/sign-in']);
+  } finally {
+    await locker.end();
+  }
 });

@@ -202,6 +202,16 @@ export function panelRoutes(
     { name, mediaType, bytes }: { name: string; mediaType: string; bytes: Buffer },
   ) => reply.headers({ ...commonHeaders(gateway), ...attachmentHeaders(name, mediaType) }).send(bytes);
 
+  const sessionOf = async (request: FastifyRequest): Promise<Session | undefined> => {
+    const cookie = sessionCookie(request);
+    return cookie === undefined ? undefined : findSession(gateway, cookie);
+  };
+
+  const toSignIn = ({ method, url }: FastifyRequest, reply: FastifyReply) => {
+    const next = method === 'POST' ? '' : `?next=${encodeURIComponent(url)}`;
+    return reply.headers(panelHeaders(gateway)).redirect(`/admin/sign-in${next}`, 303);
+  };
+
   const routes = PANEL_ROUTES.filter(({ isSandboxOnly }) => !isSandboxOnly || gateway.environment === 'sandbox');
   for (const route of routes) {
     requireNeeds(route);
@@ -243,8 +253,11 @@ export function panelRoutes(
         if ('json' in answer) return sendJson(reply, gateway, answer.json);
         return reply.send(await show(reply, session, request.url, answer));
       } catch (error) {
-        if (!(error instanceof Refusal) || ERRORS[error.error].http >= 500) throw error;
-        return refuse(reply, session, request.url, ERRORS[error.error].http, refusalText(error));
+        if (error instanceof Refusal && ERRORS[error.error].http < 500)
+          return refuse(reply, session, request.url, ERRORS[error.error].http, refusalText(error));
+        // An operator who was removed meanwhile has nothing that could be changed.
+        if (await sessionOf(request)) throw error;
+        return toSignIn(request, reply);
       }
     };
     app.route({
@@ -254,12 +267,8 @@ export function panelRoutes(
       async handler(request, reply) {
         request.action = 'panel';
         request.isRead = method === 'GET';
-        const cookie = sessionCookie(request);
-        const session = cookie === undefined ? undefined : await findSession(gateway, cookie);
-        if (!session) {
-          const next = method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : '';
-          return reply.headers(panelHeaders(gateway)).redirect(`/admin/sign-in${next}`, 303);
-        }
+        const session = await sessionOf(request);
+        if (!session) return toSignIn(request, reply);
         const tag = panelTag(session.operator.language, request.headers['accept-language']);
         return inLanguage(tag, () => respond(request, reply, session));
       },
