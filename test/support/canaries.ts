@@ -45,8 +45,11 @@ const search = textSearch([...DISGUISES.keys()]);
 /** The forms of the numbers that a text contains. */
 export const found = (text: string): string[] => search.foundIn(text).map((form) => DISGUISES.get(form) ?? '');
 
-const CODE = new RegExp(`(?<![\\w.:-])${CVV}(?![\\w:-])`);
-/** A security code is too short to search for inside other words, so only separate occurrences count. */
+const CODE = new RegExp(`(?<![\\w.:-])${CVV}(?![\\w:-]|\\.\\d\\d\\b)`);
+/**
+ * A security code is too short to search for inside other words, so only separate occurrences count. A sum of amounts may
+ * have its digits, before its decimals.
+ */
 export const hasCode = (text: string): boolean => CODE.test(text);
 
 /** What surrounds the security code in a text. */
