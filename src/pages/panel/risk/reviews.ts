@@ -79,11 +79,12 @@ async function showReviews(request: PanelRequest): Promise<PanelAnswer> {
     { label: text.amount, isNumber: true, cell: (one) => moneyText(one.amountText, one.currency) },
     { label: text.rule, cell: ({ rules }) => ruleNames(rules, mids) || null },
     { label: text.account, cell: ({ mid }) => names.get(mid) ?? mid },
-    { label: text.until, cell: (one) => inProgress(one) || time(one.reviewDueAt) },
-    ...(mayDecide
-      ? [{ label: text.decide, cell: (one: Review) => (isInProgress(one) ? null : decisionForm(request, one)) }]
-      : []),
+    { label: text.until, cell: (one) => (isInProgress(one) ? null : time(one.reviewDueAt)) },
   ];
+  if (mayDecide || reviews.some(isInProgress)) {
+    const form = (one: Review): Html | null => (mayDecide ? decisionForm(request, one) : null);
+    columns.push({ label: text.decide, cell: (one) => inProgress(one) || form(one) });
+  }
   return {
     title: text.title,
     body: html`${notice(query.done && reviewDone[query.done])}${riskHead('reviews', mids)}<div class="card flush">${
