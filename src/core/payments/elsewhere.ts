@@ -112,9 +112,8 @@ export async function applyElsewhere(
   if (isPossibleCapture(payment, amount))
     await applyOutcome(gateway, payment, account, { kind: 'settled', captured: amount }, call);
   else {
-    const wrong = { kind: 'settled', reportedAmount: amount };
-    const record = (words: string): CallRecord => ({ ...call, outcome: words });
-    await recordWrongAmount(gateway, payment, 'provider', wrongAmountRecord(payment, wrong, record));
+    const wrong = wrongAmountRecord(payment, { ...call, outcome: 'settled' }, amount);
+    await recordWrongAmount(gateway, payment, 'provider', wrong);
   }
   return 'done';
 }

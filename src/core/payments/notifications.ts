@@ -236,7 +236,7 @@ async function applyNotification(
   } else if (isExpectedAmount(payment, meaning.reportedAmount))
     await applyOutcome(gateway, payment, account, meaning, call);
   else {
-    const wrong = wrongAmountRecord(payment, meaning, (outcome) => ({ ...call, outcome }));
+    const wrong = wrongAmountRecord(payment, call, meaning.reportedAmount);
     await recordWrongAmount(gateway, payment, 'provider', wrong);
   }
   return 'done';

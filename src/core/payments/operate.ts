@@ -271,11 +271,11 @@ function checkReply(
 ): [CheckedOutcome, CallRecord] {
   if (reply.kind !== 'answered') return [{ kind: 'unknown' }, reply.call];
   const { result, record } = reply;
-  const isWrongAmount =
-    'reportedAmount' in result && !isExpectedAmount({ amount, currency: payment.currency }, result.reportedAmount);
-  return isWrongAmount
-    ? [{ kind: 'wrongAmount' }, wrongAmountRecord(payment, result, record)]
-    : [result, record(result.kind)];
+  const call = record(result.kind);
+  const reported = 'reportedAmount' in result ? result.reportedAmount : undefined;
+  return isExpectedAmount({ amount, currency: payment.currency }, reported)
+    ? [result, call]
+    : [{ kind: 'wrongAmount' }, wrongAmountRecord(payment, call, reported)];
 }
 
 /** Writes the outcome of an operation together with its effect on the payment, once, however often it is reported. */

@@ -132,14 +132,11 @@ function checkOutcome(
     return { kind: 'unknown', learned: learned(gateway, payment, outcome), call, newStatus };
   }
   if (outcome.kind === 'notFound') return { kind: 'notFound', call: record(NOT_FOUND) };
-  if (!isExpectedAmount(payment, outcome.reportedAmount))
-    return { kind: 'wrongAmount', call: wrongAmountRecord(payment, outcome, record) };
-  if (outcome.kind === 'settled' && !isPossibleCapture(payment, outcome.captured))
-    return {
-      kind: 'wrongAmount',
-      call: wrongAmountRecord(payment, { ...outcome, reportedAmount: outcome.captured }, record),
-    };
   const call = record(outcome.kind);
+  if (!isExpectedAmount(payment, outcome.reportedAmount))
+    return { kind: 'wrongAmount', call: wrongAmountRecord(payment, call, outcome.reportedAmount) };
+  if (outcome.kind === 'settled' && !isPossibleCapture(payment, outcome.captured))
+    return { kind: 'wrongAmount', call: wrongAmountRecord(payment, call, outcome.captured) };
   return { kind: 'outcome', outcome, call: outcome.kind === 'declined' ? { ...call, reason: outcome.reason } : call };
 }
 
@@ -316,9 +313,8 @@ async function markOtherCapture(
   if (captured === undefined || captured === payment.captured || payment.busy !== null) return;
   const history = await gateway.payments.history(payment);
   const isKnown = history.some((row) => row.event === 'doubted' && row.call?.reported?.amount === String(captured));
-  const other = { kind: 'settled', reportedAmount: { amount: captured } };
-  const record = (words: string): CallRecord => ({ ...call, outcome: words });
-  if (!isKnown) await recordWrongAmount(gateway, payment, 'provider', wrongAmountRecord(payment, other, record));
+  const wrong = wrongAmountRecord(payment, call, { amount: captured });
+  if (!isKnown) await recordWrongAmount(gateway, payment, 'provider', wrong);
 }
 
 /** Writes an answer only if it changes the payment. */

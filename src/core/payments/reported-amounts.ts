@@ -6,13 +6,13 @@ import type { CallRecord, Payment } from '../../store/payments/payments.ts';
 /** The record of an answer that is not applied because of its amount: it keeps what was reported, for the operator. */
 export function wrongAmountRecord(
   { currency }: Pick<Payment, 'currency'>,
-  { kind, reportedAmount }: { kind: string; reportedAmount?: ReportedAmount | undefined },
-  record: (outcome: string) => CallRecord,
+  call: CallRecord,
+  reportedAmount: ReportedAmount | undefined,
 ): CallRecord {
-  const call = record(`${kind}, wrong amount`);
-  if (typeof reportedAmount !== 'object') return call;
+  const wrong: CallRecord = { ...call, outcome: `${call.outcome}, wrong amount` };
+  if (typeof reportedAmount !== 'object') return wrong;
   const { amount, currency: reported = currency } = reportedAmount;
-  return { ...call, reported: { amount: String(amount), currency: reported } };
+  return { ...wrong, reported: { amount: String(amount), currency: reported } };
 }
 
 /** The record of a report that only a part was captured: it keeps the part, which the payment perhaps does not. */
