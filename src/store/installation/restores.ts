@@ -1,6 +1,7 @@
 /** Restores of backups: when, from which moment, and who has released what is held since. */
-import { CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type AuditEntry, appendAudit } from '../audit/audit.ts';
+import { clientOf } from '../database/client.ts';
 import { iso } from '../database/columns.ts';
 import type { Database } from '../database/database.ts';
 import { SKIP_INVOICE_NUMBERS } from '../invoices/invoices.ts';
@@ -83,7 +84,7 @@ export function createRestoreStore({ pool, query }: Database): RestoreStore {
           )
           .executeTakeFirst();
         if (numInsertedOrUpdatedRows !== 1n) return false;
-        await transaction.executeQuery(CompiledQuery.raw(SKIP_INVOICE_NUMBERS, [iso(backupAt)]));
+        await clientOf(transaction).query({ text: SKIP_INVOICE_NUMBERS, values: [iso(backupAt)] });
         await appendAudit(transaction, audit);
         return true;
       }),
