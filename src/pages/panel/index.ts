@@ -7,6 +7,7 @@ import { isHeld } from '../../core/installation/hold.ts';
 import { callerOf, isInScope } from '../../core/operators/principal.ts';
 import { findSession, type Session } from '../../core/operators/sessions.ts';
 import { attachmentHeaders } from '../../lib/files/file-type.ts';
+import { isItemFault } from '../../lib/flow/faults.ts';
 import { html } from '../../lib/text/html.ts';
 import { ERRORS, Refusal } from '../../rules/errors.ts';
 import { isAllowed } from '../../rules/roles.ts';
@@ -255,9 +256,9 @@ export function panelRoutes(
       } catch (error) {
         if (error instanceof Refusal && ERRORS[error.error].http < 500)
           return refuse(reply, session, request.url, ERRORS[error.error].http, refusalText(error));
-        // An operator who was removed meanwhile has nothing that could be changed.
-        if (await sessionOf(request)) throw error;
-        return toSignIn(request, reply);
+        // What refers to an operator who was removed meanwhile cannot be written.
+        if (isItemFault(error) && !(await sessionOf(request))) return toSignIn(request, reply);
+        throw error;
       }
     };
     app.route({
