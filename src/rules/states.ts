@@ -134,6 +134,9 @@ export function transitionsFrom(state: StateName): [event: PaymentEvent, to: Sta
 /** Whether the outcome of a payment is still open. */
 export const isOpen = (state: StateName): boolean => 'settled' in STATES[state].on;
 
+/** Whether money was refunded, in whole or in part. */
+export const isRefund = (event: string): boolean => event === 'refunded' || event === 'partlyRefunded';
+
 export const isRetriable = (state: StateName): boolean => (STATES[state] as State).retriable === true;
 
 /** Checkout's names of the states: lower case, and `decline` for DECLINED. */

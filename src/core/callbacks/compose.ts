@@ -20,7 +20,7 @@ import {
 } from '../../rules/callbacks.ts';
 import { exponentOf } from '../../rules/currencies.ts';
 import { CARD_DIGITS, callbackParts, PASSWORD, partsOf, REVERSED_CARD_CALLBACK } from '../../rules/hash-recipes.ts';
-import { checkoutStatus, isOpen } from '../../rules/states.ts';
+import { checkoutStatus, isOpen, isRefund } from '../../rules/states.ts';
 import type {
   NewCallback,
   OperationRow,
@@ -96,8 +96,6 @@ function reportedOperation(
   const operationId = refundElsewhereId(gateway, after, call.operation, after.updatedAt);
   return { operationId, amount: moved, orderId: null, reason: null };
 }
-
-const isRefund = (event: Transition['event']): boolean => event === 'refunded' || event === 'partlyRefunded';
 
 function callbackOf(
   gateway: Gateway,

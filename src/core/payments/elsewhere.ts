@@ -1,6 +1,6 @@
 /** Applies captures, voids and refunds that were made at the provider itself, such as in its dashboard. */
 import type { OperationOutcome, ProviderOperation, RefundElsewhere } from '../../connectors/connector.ts';
-import { isOpen, nextState } from '../../rules/states.ts';
+import { isOpen, isRefund, nextState } from '../../rules/states.ts';
 import type { CallRecord, PaymentWithDetails, Transition } from '../../store/payments/payments.ts';
 import type { Account, Gateway } from '../context.ts';
 import { advance, withHistory, writeWithRetry } from './advance.ts';
@@ -73,10 +73,9 @@ export async function refundsElsewhere(
 ): Promise<RefundAtProvider[]> {
   if (payment.refunded === 0n) return [];
   const history = await payments.history(payment);
-  return history.flatMap(({ event, call, at, amount }) => {
-    const isRefund = event === 'refunded' || event === 'partlyRefunded';
-    return isRefund && call?.operation !== undefined && amount !== null ? [{ at, amount }] : [];
-  });
+  return history.flatMap(({ event, call, at, amount }) =>
+    isRefund(event) && call?.operation !== undefined && amount !== null ? [{ at, amount }] : [],
+  );
 }
 
 /** A webhook reports an operation that is none of ours; `early` if the payment has to settle first. */

@@ -3,6 +3,7 @@ import { isUuid } from '../../lib/crypto/id.ts';
 import { Refusal } from '../../rules/errors.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import type { ReviewState } from '../../rules/risk/actions.ts';
+import { isOpen } from '../../rules/states.ts';
 import type { OperationRow, Transition } from '../../store/payments/payments.ts';
 import type { DecisionRow } from '../../store/risk/decisions.ts';
 import type { DecisionEnding, Review, ReviewCursor, ReviewFilter } from '../../store/risk/reviews.ts';
@@ -255,9 +256,10 @@ async function processReview(gateway: Gateway, review: DecisionRow): Promise<voi
   const hasMoney = (payment.state === 'PENDING' && payment.authorised > 0n) || payment.state === 'SETTLED';
   const ending = { at: now, by: BY_DEADLINE, note: null } as const;
   if (!hasMoney) {
-    const isOpen = ['PREPARE', 'REDIRECT', '3DS', 'PENDING'].includes(payment.state);
-    if (isOpen && isDue) await gateway.reviews.reschedule(review, 'waiting', now + LIMITS.hourMs);
-    if (isOpen) return;
+    if (isOpen(payment.state)) {
+      if (isDue) await gateway.reviews.reschedule(review, 'waiting', now + LIMITS.hourMs);
+      return;
+    }
     // The mark first: if the process dies in between, the review is ended again.
     await mark(gateway, payment, false, { actor: 'clock' });
     await gateway.reviews.end(review, { ...ending, state: 'over', dueAt: null });

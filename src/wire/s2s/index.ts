@@ -63,12 +63,12 @@ export function s2sHandler(gateway: Gateway, limits: RequestLimits): S2sHandler 
     const sent = path === SALES_WITH_BRAND ? body.value('action') : actionOf(body);
     const isOfDialect = isDialectAction(sent) || path === SALES_WITH_BRAND;
     const isKnown = !isOfDialect || (await isTakenFrom(gateway, body, call, sent, path));
-    const name = isKnown ? knownAction(sent) : undefined;
+    const named = knownAction(sent);
+    const name = isKnown ? named : undefined;
     const action = name && (isDialectAction(name) ? DIALECT_ACTIONS[name] : S2S_ACTIONS[name]);
     const operation = name && (isDialectAction(name) ? DIALECT_OPERATIONS[name] : S2S_OPERATIONS[name]);
     const { accountFields, operationFor } = action ?? {};
     // An action that the account does not take is recorded as well, so that the operator sees what is asked for.
-    const named = name ?? knownAction(sent);
     if (named) {
       request.action = named;
       call.action = named;
