@@ -1,6 +1,7 @@
 /** Records what happened to a payment without changing its state. */
 import type { Authentication } from '../../connectors/connector.ts';
 import type { Secret } from '../../lib/crypto/secret.ts';
+import type { Attention } from '../../rules/attention.ts';
 import { NO_BRAND_YET } from '../../rules/brands.ts';
 import { LIMITS } from '../../rules/limits.ts';
 import { isOpen } from '../../rules/states.ts';
@@ -90,6 +91,25 @@ export async function recordWrongAmount(
 }
 
 /**
+ * Writes an entry of the provider with its mark, retried after a concurrent write. Returns false, and writes nothing, if the
+ * history has it already.
+ */
+async function recordMarked(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  entry: Pick<Transition, 'event' | 'call'>,
+  mark: Attention,
+  isKnown?: (row: HistoryRow) => boolean,
+): Promise<boolean> {
+  const written = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition | undefined> => {
+    if (isKnown && (await gateway.payments.history(before)).some(isKnown)) return undefined;
+    const after = { ...withHistory(before, now), attention: strongerMark(before.attention, mark) };
+    return { before, after, actor: 'provider', ...entry };
+  });
+  return written !== undefined;
+}
+
+/**
  * Records once that the provider reports money besides that of the payment, however often it does: the operator has to look
  * at it.
  */
@@ -105,12 +125,7 @@ export async function recordFormerSuccess(
     row.call?.connector === call.connector &&
     row.call.submission === call.submission &&
     row.call.reason === call.reason;
-  const written = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition | undefined> => {
-    if ((await gateway.payments.history(before)).some(isKnown)) return undefined;
-    const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'late_success') };
-    return { before, after, event: noted, actor: 'provider', call };
-  });
-  if (written)
+  if (await recordMarked(gateway, payment, { event: noted, call }, 'late_success', isKnown))
     gateway.log.warn({ payment_id: payment.paymentId, event }, 'the provider reports the payment as paid once more');
 }
 
@@ -133,21 +148,13 @@ export async function recordFailedOperation(
   };
   const isKnown = ({ event, call: other }: HistoryRow): boolean =>
     event === 'doubted' && other?.operation !== undefined && other.operation === operationId;
-  const written = await writeWithRetry(gateway, payment, async (before, now): Promise<Transition | undefined> => {
-    if ((await gateway.payments.history(before)).some(isKnown)) return undefined;
-    const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'unresolved') };
-    return { before, after, event: 'doubted', actor: 'provider', call };
-  });
-  if (written)
+  if (await recordMarked(gateway, payment, { event: 'doubted', call }, 'unresolved', isKnown))
     gateway.log.warn({ payment_id: payment.paymentId }, 'an operation that the provider had done failed afterwards');
 }
 
 /** Records an event of the provider that the gateway does not handle: the operator has to look at it. */
 export async function recordUnhandled(gateway: Gateway, payment: PaymentWithDetails, call: CallRecord): Promise<void> {
-  await writeWithRetry(gateway, payment, (before, now): Transition => {
-    const after = { ...withHistory(before, now), attention: strongerMark(before.attention, 'unresolved') };
-    return { before, after, event: 'doubted', actor: 'provider', call };
-  });
+  await recordMarked(gateway, payment, { event: 'doubted', call }, 'unresolved');
   gateway.log.warn(
     { payment_id: payment.paymentId, event: call.outcome },
     'the provider reports an event that is not handled',
