@@ -377,7 +377,7 @@ const isLostRedirect = (gateway: Gateway, { state, payerUntil, mid }: Payment, {
   gateway.clock.now(mid) >= payerUntil;
 
 /** Advances the payment by an outcome. */
-export async function applyOutcome(
+export function applyOutcome(
   gateway: Gateway,
   payment: PaymentWithDetails,
   account: Account,
@@ -392,12 +392,8 @@ export async function applyOutcome(
   switch (kind) {
     case 'declined':
       return decline(gateway, payment, input, outcome);
-    case 'authorised': {
-      // A repeated report does not extend the authorisation.
-      const end = endOfAuthorisation({ ...payment, ...brought }, account, now);
-      if (payment.authorised === 0n) await endReviewBefore(gateway, payment, end);
-      return advance(gateway, payment, { ...input, dueAt: payment.authorised > 0n ? (payment.dueAt ?? end) : end });
-    }
+    case 'authorised':
+      return authorise(gateway, payment, input, endOfAuthorisation({ ...payment, ...brought }, account, now));
     case 'accepted':
     case 'redirected': {
       // The notification of the outcome may get lost, so the provider is queried as well.
@@ -437,6 +433,18 @@ async function decline(
     if (details.card) await gateway.schedules.refuseCard(mid, details.card.id, now);
   }
   return advance(gateway, payment, { ...input, declineReason: reason });
+}
+
+/** A repeated report does not extend the authorisation. */
+async function authorise(
+  gateway: Gateway,
+  payment: PaymentWithDetails,
+  input: EventInput,
+  end: number,
+): Promise<PaymentWithDetails> {
+  if (payment.authorised > 0n) return advance(gateway, payment, { ...input, dueAt: payment.dueAt ?? end });
+  await endReviewBefore(gateway, payment, end);
+  return advance(gateway, payment, { ...input, dueAt: end });
 }
 
 /** The provider may report a payment as paid after it was charged back. */
